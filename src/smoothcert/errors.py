@@ -1,0 +1,51 @@
+"""Named errors: each says which rule was broken, by which value, and how to mend it.
+
+Every error a user can cause derives from `SmoothcertError`; the command line turns those into one sentence
+and exit code 2. Anything else that escapes is a defect of this package.
+"""
+
+from __future__ import annotations
+
+
+class SmoothcertError(Exception):
+    """Base of all errors that a user's input or surroundings can cause."""
+
+
+class InvalidArgumentError(SmoothcertError, ValueError):
+    """An argument lies outside the values it may take."""
+
+
+class UnknownNameError(SmoothcertError, LookupError):
+    """A name is not in its registry; the message lists the known ones."""
+
+
+class InvalidImageError(SmoothcertError, ValueError):
+    """An image has NaN, values outside [0,1], or a shape the model does not take."""
+
+
+class UnsoundModelError(SmoothcertError, ValueError):
+    """A model is not a fixed function of one noisy image, so no certificate about it would be true."""
+
+
+class ModelOutputError(SmoothcertError, ValueError):
+    """A model answered with the wrong shape, or with NaN or infinite logits."""
+
+
+class DataError(SmoothcertError):
+    """A data set is missing, cut short or of the wrong format."""
+
+
+class CheckpointError(SmoothcertError):
+    """A model folder is missing a part, is damaged, or its weights do not match their digest."""
+
+
+class StoreError(SmoothcertError):
+    """A run folder cannot be read or written."""
+
+
+class ManifestMismatchError(StoreError):
+    """A run cannot be resumed because something that decides its votes has changed."""
+
+
+class FormatError(SmoothcertError, ValueError):
+    """A file's content breaks its format; the message names the line."""

@@ -1,0 +1,53 @@
+"""Uniform noise: l1 radii (Yang et al. 2020)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, check_scale
+
+
+@NOISE_LAWS.register("uniform")
+@dataclass(frozen=True)
+class Uniform(NoiseLaw):
+    """Independent uniform noise on [-L, L] on every coordinate: R = 2L(p - 1/2), in l1.
+
+    Not able to certify more than L, whatever the probability.
+
+    Args:
+        half_width: L, in pixel units; the standard deviation per coordinate is L / sqrt(3).
+    """
+
+    half_width: float
+    norm: ClassVar[str] = "l1"
+    law_name: ClassVar[str] = "uniform"
+
+    def __post_init__(self) -> None:
+        check_scale("half_width", self.half_width)
+
+    @classmethod
+    def from_sigma(cls, sigma: float) -> Self:  # noqa: D102
+        check_scale("sigma", sigma)
+        return cls(sigma * math.sqrt(3))
+
+    @property
+    def std(self) -> float:  # noqa: D102
+        return self.half_width / math.sqrt(3)
+
+    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
+        out.uniform_(-self.half_width, self.half_width, generator=generator).add_(image)
+
+    def parameters(self) -> dict[str, Any]:  # noqa: D102
+        return {"half_width": float(self.half_width)}
+
+    def _radius(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(2 * self.half_width * (p - 0.5))
+
+    def _threshold(self, radius: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.asarray(0.5 + radius / (2 * self.half_width))

@@ -1,0 +1,48 @@
+"""Name -> thing tables, one per kind, from which the command line takes its choices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Generic, TypeVar
+
+from smoothcert.errors import UnknownNameError
+
+T = TypeVar("T")
+
+
+class Registry(Generic[T]):
+    """A table of named things of one kind; unknown names are answered with the known ones.
+
+    Not a plug-in system: members register when their module is imported.
+    """
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+        self._members: dict[str, T] = {}
+
+    def register(self, name: str) -> Callable[[T], T]:
+        """Return a decorator that enters the decorated thing under `name`, once."""
+
+        def enter(member: T) -> T:
+            if name in self._members:
+                raise ValueError(f"{self.kind} {name!r} is registered twice")
+            self._members[name] = member
+            return member
+
+        return enter
+
+    def __getitem__(self, name: str) -> T:
+        try:
+            return self._members[name]
+        except KeyError:
+            known = ", ".join(sorted(self._members))
+            raise UnknownNameError(f"unknown {self.kind} {name!r}; known: {known}") from None
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._members))
+
+    def __len__(self) -> int:
+        return len(self._members)
