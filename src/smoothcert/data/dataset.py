@@ -1,0 +1,135 @@
+"""A `Dataset`: images, labels and class names of one split, with a digest of what they hold."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike, NDArray
+
+from smoothcert.errors import DataError
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Labelled images of one split; uint8 images are read as [0, 1], float32 images as they are.
+
+    Not a loader that shuffles, augments or checks the [0, 1] range (the certifier does the last), and not a
+    copy: it keeps views of the arrays it is given.
+
+    Args:
+        name: the data set's name, e.g. "digits".
+        split: which part of it this is, e.g. "test".
+        images: uint8 or float32, (N, ...): N images of one shape, also plain vectors.
+        labels: int64, (N,): indices into `class_names`.
+        class_names: one name per class, in the order of the labels.
+    """
+
+    name: str
+    split: str
+    images: NDArray[Any]
+    labels: NDArray[np.int64]
+    class_names: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        _check_images(self.images)
+        _check_labels(self.labels, len(self.images), len(self.class_names))
+
+    @staticmethod
+    def from_arrays(
+        images: ArrayLike,
+        labels: ArrayLike,
+        *,
+        name: str = "custom",
+        split: str = "test",
+        class_names: Sequence[str] | None = None,
+    ) -> Dataset:
+        """Make a data set of a user's own arrays; what does not fit raises `DataError`.
+
+        Args:
+            images: uint8 in 0..255, or floats in [0, 1] (kept as float32), (N, ...).
+            labels: integers >= 0, (N,).
+            name: a name for tables and manifests.
+            split: the split's name.
+            class_names: one name per class; left out, the classes are "0", "1", .. up to the largest label.
+        """
+        pixels, targets = np.asarray(images), np.asarray(labels)
+        if np.issubdtype(pixels.dtype, np.floating):
+            pixels = pixels.astype(np.float32, copy=False)
+        if not np.issubdtype(targets.dtype, np.integer):
+            raise DataError(f"labels must be integers, got dtype {targets.dtype}; convert them to int64")
+        targets = targets.astype(np.int64, copy=False)
+        if class_names is None:
+            class_names = [str(label) for label in range(int(targets.max(initial=0)) + 1)]
+        return Dataset(name, split, _read_only(pixels), _read_only(targets), tuple(class_names))
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+    @property
+    def input_shape(self) -> tuple[int, ...]:
+        """Shape of one image, e.g. (1, 8, 8)."""
+        return tuple(self.images.shape[1:])
+
+    @property
+    def num_classes(self) -> int:
+        """Number of classes, also of those without an image in this split."""
+        return len(self.class_names)
+
+    def image(self, index: int) -> torch.Tensor:
+        """Return one image as a new float32 tensor."""
+        return self.batch([index])[0]
+
+    def batch(self, indices: Sequence[int] | NDArray[np.integer[Any]]) -> torch.Tensor:
+        """Return the images at `indices` as one new float32 tensor, (len(indices), ...)."""
+        chosen = self.images[np.asarray(indices, dtype=np.int64)]
+        if chosen.dtype == np.uint8:
+            chosen = chosen.astype(np.float32) / np.float32(255)
+        return torch.from_numpy(chosen)
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over dtype, shape and bytes of images and labels, and the class names, as hex digits."""
+        found = hashlib.sha256()
+        for array in (self.images, self.labels):
+            plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+            found.update(json.dumps([plain.dtype.str, plain.shape]).encode() + b"\n")
+            found.update(plain.data)
+        found.update(json.dumps(self.class_names).encode())
+        return found.hexdigest()
+
+
+def _read_only(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view through which the array cannot be changed, so that a cached digest stays true."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _check_images(images: NDArray[Any]) -> None:
+    """Refuse images of another type than uint8 or float32, without a shape, or none at all."""
+    if images.dtype not in (np.uint8, np.float32):
+        raise DataError(
+            f"images must be uint8 in 0..255 or float32 in [0, 1], got dtype {images.dtype}; convert them"
+        )
+    if images.ndim < 2 or images.size == 0:
+        raise DataError(
+            f"images must have shape (N, ...) with at least one image and one value each, got {images.shape}"
+        )
+
+
+def _check_labels(labels: NDArray[Any], count: int, num_classes: int) -> None:
+    """Refuse labels that are not one class index per image."""
+    if labels.dtype != np.int64 or labels.ndim != 1:
+        raise DataError(f"labels must be int64 of shape (N,), got {labels.dtype} of shape {labels.shape}")
+    if len(labels) != count:
+        raise DataError(f"there are {count} images but {len(labels)} labels; give one label per image")
+    if labels.min() < 0 or labels.max() >= num_classes:
+        wrong = int(labels.min()) if labels.min() < 0 else int(labels.max())
+        raise DataError(f"labels must lie in 0..{num_classes - 1} for {num_classes} classes, got {wrong}")

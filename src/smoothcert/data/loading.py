@@ -1,0 +1,46 @@
+"""Data sets by name: the table of sources, and the one function that reads from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from smoothcert.data.dataset import Dataset
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.registry import Registry
+
+
+@dataclass(frozen=True)
+class DataSource:
+    """Where the splits of one data set come from.
+
+    Not the data: nothing is read before `read` is called.
+
+    Args:
+        summary: one line for the command `smoothcert datasets`.
+        splits: names of the splits, e.g. ("train", "holdout", "test").
+        read: from a split's name and the folder of files (None: the source's own place) to the data.
+    """
+
+    summary: str
+    splits: tuple[str, ...]
+    read: Callable[[str, Path | None], Dataset]
+
+
+DATASETS: Registry[DataSource] = Registry("dataset")
+
+
+def load_dataset(name: str, split: str = "test", data_dir: str | Path | None = None) -> Dataset:
+    """Read one split of a registered data set.
+
+    Args:
+        name: a name in `DATASETS`, e.g. "digits".
+        split: one of the source's splits.
+        data_dir: folder that holds the data set's files; embedded data sets do not look at it.
+    """
+    source = DATASETS[name]
+    if split not in source.splits:
+        known = ", ".join(source.splits)
+        raise InvalidArgumentError(f"dataset {name!r} has no split {split!r}; known: {known}")
+    return source.read(split, None if data_dir is None else Path(data_dir))

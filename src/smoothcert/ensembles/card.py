@@ -1,0 +1,57 @@
+"""The card of an ensemble: which members it has and how they vote."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+
+class MemberEntry(BaseModel):
+    """One member: its folder, relative to the ensemble's, and the digest it must have."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    path: str
+    digest: str
+
+
+class EnsembleCard(BaseModel):
+    """What an ensemble is; the content of `ensemble.json`.
+
+    Not a copy of its members: their weights stay in their own folders.
+
+    Args:
+        format: version of this layout.
+        method: always "ensemble", where a model's card names its training objective.
+        rule: name in `VOTING_RULES`.
+        weights: one number per member as given by the user, or None for equal ones.
+        members: folders and digests, in order.
+        num_classes: number of classes, of every member.
+        input_shape: shape of one image, of every member.
+        noise: what `NoiseLaw.describe` returned, of every member.
+        class_names: one name per class, of every member.
+        digest: `ensemble_digest` of rule, weights and members.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    format: Literal[1] = 1
+    method: Literal["ensemble"] = "ensemble"
+    rule: str
+    weights: tuple[float, ...] | None
+    members: tuple[MemberEntry, ...]
+    num_classes: int
+    input_shape: tuple[int, ...]
+    noise: dict[str, Any]
+    class_names: tuple[str, ...]
+    digest: str
+
+
+def ensemble_digest(rule: str, weights: Sequence[float] | None, member_digests: Sequence[str]) -> str:
+    """Return SHA-256 over the rule, the weights and the members' digests, as hex digits."""
+    shares = None if weights is None else [float(weight) for weight in weights]
+    return hashlib.sha256(json.dumps([rule, shares, list(member_digests)]).encode()).hexdigest()

@@ -1,0 +1,126 @@
+"""Ensemble folders: `ensemble.json` names the members' folders, so that no weights are written twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+from torch import nn
+
+from smoothcert.atomic import write_atomically
+from smoothcert.ensembles.card import EnsembleCard, MemberEntry, ensemble_digest
+from smoothcert.ensembles.voting import VotingEnsemble
+from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.models import ModelCard, load_checkpoint
+from smoothcert.models.checkpoint import CARD_FILE
+
+ENSEMBLE_FILE = "ensemble.json"
+_MUST_AGREE = ("noise", "num_classes", "input_shape", "class_names")
+
+
+def save_ensemble(
+    rule: str, weights: Sequence[float] | None, member_folders: Sequence[str | Path], folder: str | Path
+) -> EnsembleCard:
+    """Write an ensemble folder that points to its members; returns its card.
+
+    Not a copy: moved elsewhere, it must keep its place relative to the members. Writing the same ensemble
+    again changes nothing; a folder that holds another model is refused.
+
+    Args:
+        rule: a name in `VOTING_RULES`.
+        weights: one number >= 0 per member, or None for equal ones.
+        member_folders: folders of models or of ensembles, trained on the same noise and classes.
+        folder: where to write; made if missing.
+    """
+    home = Path(folder).resolve()
+    loaded = [load_model(member) for member in member_folders]
+    cards = [card for _, card in loaded]
+    VotingEnsemble([model for model, _ in loaded], rule, weights)  # refuses a bad rule or bad weights
+    for name in _MUST_AGREE:
+        for member, card in zip(member_folders, cards, strict=True):
+            if getattr(card, name) != getattr(cards[0], name):
+                raise InvalidArgumentError(
+                    f"members must agree on {name}: {member_folders[0]} has {getattr(cards[0], name)}, "
+                    f"{member} has {getattr(card, name)}; choose members trained alike"
+                )
+    paths = [Path(os.path.relpath(Path(member).resolve(), home)).as_posix() for member in member_folders]
+    card = EnsembleCard(
+        rule=rule,
+        weights=None if weights is None else tuple(weights),
+        members=tuple(
+            MemberEntry(path=path, digest=card.digest) for path, card in zip(paths, cards, strict=True)
+        ),
+        num_classes=cards[0].num_classes,
+        input_shape=cards[0].input_shape,
+        noise=cards[0].noise,
+        class_names=cards[0].class_names,
+        digest=ensemble_digest(rule, weights, [card.digest for card in cards]),
+    )
+    _write(card, home)
+    return card
+
+
+def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+    """Read a model folder or an ensemble folder; the model is in eval mode with frozen weights.
+
+    Args:
+        folder: what `save_checkpoint`, `save_ensemble` or `smoothcert train` wrote.
+    """
+    return _load(Path(folder), ())
+
+
+def _load(folder: Path, inside: tuple[Path, ...]) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+    """Read a folder that is a member of the ensembles `inside`."""
+    if not (folder / ENSEMBLE_FILE).exists():
+        return load_checkpoint(folder)
+    if (folder / CARD_FILE).exists():
+        raise CheckpointError(f"{folder} holds both {CARD_FILE} and {ENSEMBLE_FILE}; remove one of them")
+    if folder.resolve() in inside:
+        raise CheckpointError(f"the ensemble {folder} is a member of itself; mend its {ENSEMBLE_FILE}")
+    card = _read(folder / ENSEMBLE_FILE)
+    members = [_member(folder, entry, (*inside, folder.resolve())) for entry in card.members]
+    try:
+        ensemble = VotingEnsemble(members, card.rule, card.weights)
+    except (InvalidArgumentError, LookupError) as error:
+        raise CheckpointError(f"{folder / ENSEMBLE_FILE} is damaged: {error}") from error
+    if card.digest != ensemble_digest(card.rule, card.weights, [entry.digest for entry in card.members]):
+        raise CheckpointError(
+            f"{folder / ENSEMBLE_FILE} was changed: its digest does not match its rule, weights and members"
+        )
+    return ensemble.eval().requires_grad_(False), card
+
+
+def _member(home: Path, entry: MemberEntry, inside: tuple[Path, ...]) -> nn.Module:
+    """Load one member and hold it to the digest it had when the ensemble was made."""
+    try:
+        model, card = _load(home / entry.path, inside)
+    except CheckpointError as error:
+        raise CheckpointError(f"the ensemble {home} cannot load its member {entry.path}: {error}") from error
+    if card.digest != entry.digest:
+        raise CheckpointError(
+            f"member {entry.path} of the ensemble {home} has changed: digest {card.digest}, expected "
+            f"{entry.digest}; restore it or make the ensemble again"
+        )
+    return model
+
+
+def _read(path: Path) -> EnsembleCard:
+    """Read an ensemble's card; raises `CheckpointError` if it is damaged."""
+    try:
+        return EnsembleCard.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise CheckpointError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise CheckpointError(f"{path} is damaged: {place}: {first['msg']}; restore the file") from error
+
+
+def _write(card: EnsembleCard, home: Path) -> None:
+    """Write the card unless it is there already; never over another model."""
+    path = home / ENSEMBLE_FILE
+    if (home / CARD_FILE).exists() or (path.exists() and _read(path) != card):
+        raise CheckpointError(f"{home} already holds another model; choose another folder or remove it")
+    write_atomically(path, card.model_dump_json(indent=2) + "\n")

@@ -1,0 +1,26 @@
+"""Voting rules: the logits of k members -> the logits of the ensemble, one function each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import torch
+
+from smoothcert.registry import Registry
+
+# From member logits (rows, k, classes) and weights (k,) that sum to 1, to ensemble logits (rows, classes).
+# A row of the answer may depend on the same row of the logits only.
+VotingRule = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
+VOTING_RULES: Registry[VotingRule] = Registry("voting rule")
+
+
+@VOTING_RULES.register("soft")
+def soft(member_logits: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
+    """Return the weighted mean of the members' logits."""
+    # Member by member: torch's own sum may add in another order in another row of the batch, and a vote must
+    # not depend on its neighbours.
+    total = member_logits[:, 0] * weights[0]
+    for member in range(1, member_logits.shape[1]):
+        total = total + member_logits[:, member] * weights[member]
+    return total

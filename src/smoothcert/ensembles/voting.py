@@ -1,0 +1,82 @@
+"""A voting ensemble: all members answer, a rule combines their logits."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from smoothcert.ensembles.rules import VOTING_RULES
+from smoothcert.errors import InvalidArgumentError, ModelOutputError
+
+
+class VotingEnsemble(nn.Module):
+    """Several classifiers that vote on every noisy image; a classifier itself.
+
+    Not adaptive: each vote costs one forward pass of every member, and the weights are fixed numbers, never
+    chosen from the image.
+
+    Args:
+        members: at least one classifier, batch -> logits, all with the same classes.
+        rule: a name in `VOTING_RULES`.
+        weights: one number >= 0 per member, with a positive sum (scaled to sum 1); equal when left out.
+    """
+
+    weights: torch.Tensor
+
+    def __init__(
+        self, members: Sequence[nn.Module], rule: str = "soft", weights: Sequence[float] | None = None
+    ) -> None:
+        super().__init__()
+        if not members:
+            raise InvalidArgumentError("members must hold at least one classifier, got none")
+        self.rule = rule
+        self._rule = VOTING_RULES[rule]
+        self.members = nn.ModuleList(members)
+        self.register_buffer("weights", _shares(weights, len(members)))
+        self.train(any(member.training for member in members))  # so that a certifier sees it on the outside
+
+    @property
+    def evaluations_per_vote(self) -> int:
+        """Number of network evaluations that one vote costs, members of members included."""
+        return sum(int(getattr(member, "evaluations_per_vote", 1)) for member in self.members)
+
+    def member_logits(self, batch: torch.Tensor) -> torch.Tensor:
+        """Return the logits of every member, (rows, k, classes)."""
+        answers = [member(batch) for member in self.members]
+        shapes = {tuple(answer.shape) for answer in answers}
+        if len(shapes) > 1:
+            raise ModelOutputError(
+                f"members of an ensemble must answer with the same shape, got {sorted(shapes)}; "
+                f"use members with the same classes"
+            )
+        return torch.stack(answers, dim=1)
+
+    def combine(self, member_logits: torch.Tensor) -> torch.Tensor:
+        """Return the ensemble's logits, (rows, classes), from its members' (rows, k, classes)."""
+        return self._rule(member_logits, self.weights)
+
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:
+        """Return the ensemble's logits, (rows, classes)."""
+        return self.combine(self.member_logits(batch))
+
+    def extra_repr(self) -> str:
+        """Name the rule where torch prints the module."""
+        return f"rule={self.rule!r}"
+
+
+def _shares(weights: Sequence[float] | None, count: int) -> torch.Tensor:
+    """Return weights that sum to 1."""
+    if weights is None:
+        weights = [1.0] * count
+    if len(weights) != count:
+        raise InvalidArgumentError(
+            f"weights must hold one number per member, got {len(weights)} for {count} members"
+        )
+    if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or sum(weights) <= 0:
+        raise InvalidArgumentError(
+            f"weights must be finite, >= 0 and have a positive sum, got {list(weights)}"
+        )
+    return torch.tensor([weight / sum(weights) for weight in weights], dtype=torch.float32)

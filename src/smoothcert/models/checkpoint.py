@@ -1,0 +1,117 @@
+"""Model folders: weights in `model.safetensors`, the card in `model.json` beside them.
+
+The JSON is written last, so a folder that has one is complete. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import torch
+from pydantic import ValidationError
+from safetensors import SafetensorError
+from safetensors.torch import load as tensors_from_bytes
+from safetensors.torch import save as bytes_from_tensors
+from torch import nn
+
+from smoothcert.atomic import write_atomically
+from smoothcert.errors import CheckpointError, SmoothcertError, StoreError
+from smoothcert.models.card import ModelCard
+from smoothcert.models.digest import weights_digest
+
+WEIGHTS_FILE, CARD_FILE = "model.safetensors", "model.json"
+
+
+def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> ModelCard:
+    """Write a model folder, whole or not at all, and return the card with the digest filled in.
+
+    Not a way to replace a model: a folder that already holds one is refused.
+
+    Args:
+        model: the network, built as `card` says.
+        card: its description; the digest in it is replaced by that of `model`.
+        folder: where to write; made if missing.
+    """
+    folder = Path(folder)
+    if (folder / CARD_FILE).exists():
+        raise CheckpointError(f"{folder} already holds a model; choose another folder or remove it")
+    card = card.model_copy(update={"digest": weights_digest(model)})
+    tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
+    _fill(card, tensors, "the model to save")
+    was_there = folder.exists()
+    try:
+        write_atomically(folder / WEIGHTS_FILE, bytes_from_tensors(tensors))
+        write_atomically(folder / CARD_FILE, card.model_dump_json(indent=2) + "\n")
+    except StoreError:
+        with contextlib.suppress(OSError):
+            (folder / WEIGHTS_FILE).unlink(missing_ok=True)
+            if not was_there:
+                folder.rmdir()
+        raise
+    return card
+
+
+def read_card(folder: str | Path) -> ModelCard:
+    """Read the card of a model folder without its weights; raises `CheckpointError` if it is damaged."""
+    path = Path(folder) / CARD_FILE
+    try:
+        return ModelCard.model_validate_json(path.read_bytes())
+    except FileNotFoundError:
+        raise CheckpointError(
+            f"{folder} is not a model folder: it has no {CARD_FILE}; train a model into it first"
+        ) from None
+    except OSError as error:
+        raise CheckpointError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise CheckpointError(
+            f"{path} is damaged: {place}: {first['msg']}; restore the file or train again"
+        ) from error
+
+
+def load_checkpoint(folder: str | Path) -> tuple[nn.Module, ModelCard]:
+    """Read a model folder; the model is in eval mode, its weights frozen and equal to their digest.
+
+    Args:
+        folder: what `save_checkpoint` wrote.
+    """
+    folder = Path(folder)
+    card = read_card(folder)
+    path = folder / WEIGHTS_FILE
+    try:
+        tensors = tensors_from_bytes(path.read_bytes())
+    except OSError as error:
+        raise CheckpointError(f"cannot read {path}: {error.strerror or error}; restore the file") from error
+    except SafetensorError as error:
+        raise CheckpointError(f"{path} is cut short or damaged ({error}); restore the file") from error
+    model = _fill(card, tensors, str(path)).eval().requires_grad_(False)
+    found = weights_digest(model)
+    if found != card.digest:
+        raise CheckpointError(
+            f"the weights in {path} have digest {found}, but {CARD_FILE} says {card.digest!r}; "
+            f"one of the two files was changed: restore it"
+        )
+    return model, card
+
+
+def _fill(card: ModelCard, tensors: dict[str, torch.Tensor], source: str) -> nn.Module:
+    """Build the card's network with the given weights; refuse weights of another network."""
+    try:
+        with torch.random.fork_rng(devices=[]):  # the weights drawn here are thrown away
+            model = card.build()
+    except SmoothcertError as error:
+        raise CheckpointError(f"cannot build the network that the card of {source} names: {error}") from error
+    named = {name: value.clone() for name, value in model.state_dict().items() if name in _NORMALISATION}
+    try:
+        model.load_state_dict(tensors, strict=True)
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())
+        raise CheckpointError(f"{source} does not fit architecture {card.architecture!r}: {reason}") from error
+    if any(not torch.equal(value, tensors[name]) for name, value in named.items()):
+        raise CheckpointError(f"{source} normalises by other numbers than mean and std in the card")
+    return model
+
+
+_NORMALISATION = ("normalize.mean", "normalize.std")

@@ -1,0 +1,54 @@
+"""The first layer of every network: channel normalisation, so that noise and radii stay in pixel units."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import nn
+
+from smoothcert.errors import InvalidArgumentError
+
+
+class Normalize(nn.Module):
+    """Subtract the mean and divide by the standard deviation, channel by channel.
+
+    Not trained: both are buffers, saved with the weights. Without arguments it changes nothing.
+
+    Args:
+        input_shape: shape of one image; its first number is the number of channels.
+        mean: one value per channel, or one for all, in pixel units; default 0.
+        std: likewise, positive; default 1.
+    """
+
+    mean: torch.Tensor
+    std: torch.Tensor
+
+    def __init__(
+        self,
+        input_shape: Sequence[int],
+        mean: Sequence[float] | None = None,
+        std: Sequence[float] | None = None,
+    ) -> None:
+        super().__init__()
+        self.register_buffer("mean", _per_channel("mean", mean or (0.0,), input_shape))
+        self.register_buffer("std", _per_channel("std", std or (1.0,), input_shape))
+        if not (self.std > 0).all():
+            raise InvalidArgumentError(f"std must be positive in every channel, got {std!r}")
+
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:
+        """Return the normalised batch, of the same shape."""
+        return (batch - self.mean) / self.std
+
+
+def _per_channel(name: str, values: Sequence[float], input_shape: Sequence[int]) -> torch.Tensor:
+    """Return values of shape (channels, 1, .., 1), which broadcast over a batch of images."""
+    channels, *rest = input_shape
+    if len(values) not in (1, channels) or not all(math.isfinite(value) for value in values):
+        raise InvalidArgumentError(
+            f"{name} must be 1 or {channels} finite numbers for images of shape {tuple(input_shape)}, "
+            f"got {values!r}"
+        )
+    spread = [float(value) for value in values] * (channels if len(values) == 1 else 1)
+    return torch.tensor(spread, dtype=torch.float32).reshape(channels, *(1 for _ in rest))

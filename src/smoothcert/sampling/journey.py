@@ -1,0 +1,152 @@
+"""One image's way through the phases of a procedure, whatever order its chunks come back in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+
+from smoothcert.sampling.counts import Counts
+from smoothcert.sampling.sampler import Chunk, ChunkVotes
+from smoothcert.sampling.schedule import CHUNK_VOTES, Phase
+
+LOOKAHEAD = 16
+"""Chunks of later looks are drawn ahead up to 1/16 of the votes already counted, so at most that is wasted."""
+
+
+class Decider(Protocol):
+    """What a procedure does with the counts of one image and one classifier."""
+
+    def absorb(self, look: int, counts: Counts) -> bool:
+        """Take the counts of the current phase at global look number `look`; return True when decided."""
+        ...
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What one classifier's decision cost: votes and forward passes up to it, seconds of one worker."""
+
+    samples: int
+    evaluations: int
+    seconds: float
+
+
+@dataclass
+class Journey:
+    """The votes of one image between its first chunk and its decision.
+
+    Counts a chunk only when all chunks before it are there, so that what a decider sees at a look does not
+    depend on workers or batches; votes drawn beyond the deciding look are dropped unseen.
+
+    Args:
+        index: the image's place in the keyed stream.
+        image: the clean image.
+        phases: streams and looks, the same for every decider.
+        deciders: one per answer of the engine.
+        num_classes: classes per answer.
+    """
+
+    index: int
+    image: torch.Tensor
+    phases: Sequence[Phase]
+    deciders: Sequence[Decider]
+    num_classes: int
+    spent: list[Spent | None] = field(init=False)
+    wasted: int = 0
+
+    def __post_init__(self) -> None:
+        self.spent = [None] * len(self.deciders)
+        self._look = 0  # global number of the next look
+        self._seconds = 0.0
+        self._before = 0  # votes of finished phases
+        self._passes_before = np.zeros(len(self.deciders), dtype=np.int64)
+        self._start_phase(0)
+
+    def _start_phase(self, number: int) -> None:
+        self._phase_number, self._phase = number, self.phases[number]
+        self._look_in_phase = self._issued = self._absorbed = self._drawn = 0
+        self._waiting: dict[int, ChunkVotes] = {}
+        self._votes = np.zeros((len(self.deciders), self.num_classes), dtype=np.int64)
+        self._passes = np.zeros(len(self.deciders), dtype=np.int64)
+
+    @property
+    def decided(self) -> bool:
+        """True when every decider has what it needs."""
+        return all(spent is not None for spent in self.spent)
+
+    @property
+    def votes_counted(self) -> int:
+        """Votes counted so far, over all phases."""
+        return self._before + self._drawn
+
+    def next_chunk(self) -> Chunk | None:
+        """Return the next chunk to draw, or None if what is under way has to come back first."""
+        first_vote = self._issued * CHUNK_VOTES
+        limit = self._phase.looks[self._look_in_phase] + self._drawn // LOOKAHEAD
+        if self.decided or first_vote >= min(limit, self._phase.votes):
+            return None
+        number, self._issued = self._issued, self._issued + 1
+        return Chunk(self.image, self.index, self._phase.name, number, self._phase.chunk_votes(number))
+
+    def take(self, chunk: Chunk, votes: ChunkVotes) -> None:
+        """Take the votes of a chunk that came back; look wherever the procedure wants to look."""
+        self._seconds += votes.seconds
+        if self.decided:
+            self.wasted += chunk.votes
+            return
+        self._waiting[chunk.number] = votes
+        while not self.decided and (ready := self._waiting.pop(self._absorbed, None)) is not None:
+            self._votes += ready.votes
+            self._passes += ready.evaluations
+            self._drawn += self._phase.chunk_votes(self._absorbed)
+            self._absorbed += 1
+            if self._drawn == self._phase.looks[self._look_in_phase]:
+                self._look_now()
+        if self.decided:
+            self.wasted += sum(self._phase.chunk_votes(number) for number in self._waiting)
+            self._waiting.clear()
+
+    def _look_now(self) -> None:
+        for answer, decider in enumerate(self.deciders):
+            if self.spent[answer] is None:
+                passes = int(self._passes[answer])
+                counts = Counts(self._votes[answer].copy(), self._drawn, passes)
+                if decider.absorb(self._look, counts):
+                    total = int(self._passes_before[answer]) + passes
+                    self.spent[answer] = Spent(self.votes_counted, total, self._seconds)
+        self._look += 1
+        self._look_in_phase += 1
+        if not self.decided and self._look_in_phase == len(self._phase.looks):
+            self._before += self._drawn
+            self._passes_before += self._passes
+            self._start_phase(self._phase_number + 1)
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return the counted part of the journey as plain values, for `restore` after a crash."""
+        return {
+            "phase": self._phase_number,
+            "look": self._look,
+            "look_in_phase": self._look_in_phase,
+            "chunks": self._absorbed,
+            "drawn": self._drawn,
+            "before": self._before,
+            "votes": self._votes.tolist(),
+            "passes": self._passes.tolist(),
+            "passes_before": self._passes_before.tolist(),
+            "seconds": self._seconds,
+            "spent": [s and [s.samples, s.evaluations, s.seconds] for s in self.spent],
+        }
+
+    def restore(self, saved: dict[str, Any]) -> None:
+        """Continue from a snapshot; the deciders must have been restored to the same moment."""
+        self._start_phase(saved["phase"])
+        self._look, self._look_in_phase = saved["look"], saved["look_in_phase"]
+        self._issued = self._absorbed = saved["chunks"]
+        self._drawn, self._before, self._seconds = saved["drawn"], saved["before"], saved["seconds"]
+        self._votes = np.asarray(saved["votes"], dtype=np.int64)
+        self._passes = np.asarray(saved["passes"], dtype=np.int64)
+        self._passes_before = np.asarray(saved["passes_before"], dtype=np.int64)
+        self.spent = [s and Spent(*s) for s in saved["spent"]]

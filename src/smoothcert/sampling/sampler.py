@@ -1,0 +1,116 @@
+"""From chunks to counted votes: noise made in place, one forward pass per batch, counting by bincount."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from smoothcert.engines import Engine
+from smoothcert.errors import InvalidArgumentError, ModelOutputError
+from smoothcert.noise import NoiseLaw
+from smoothcert.sampling.schedule import CHUNK_VOTES
+from smoothcert.seeding import KeyedGenerator, stream_key
+
+ON_NAN = ("raise", "count")
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One chunk of votes to draw: which image, from which stream, how many."""
+
+    image: torch.Tensor
+    index: int
+    phase: str
+    number: int
+    votes: int
+
+
+@dataclass(frozen=True)
+class ChunkVotes:
+    """What one chunk brought: votes by (answer, class), forward passes by answer, seconds of one worker."""
+
+    votes: NDArray[np.int64]
+    evaluations: NDArray[np.int64]
+    seconds: float
+
+
+class Sampler:
+    """One worker's share of the sampling: a buffer, a generator, and the loop over a batch.
+
+    Not thread-safe: every worker has its own. Memory is one batch, however many votes are drawn.
+
+    Args:
+        engine: executes the classifier.
+        noise: law of the noise.
+        seed: seed of the run, in [0, 2^128).
+        batch_size: most rows per forward pass.
+        on_nan: "raise" refuses NaN or infinite logits, "count" lets such a vote go to no class; it stays in
+            the denominator either way.
+    """
+
+    def __init__(
+        self, engine: Engine, noise: NoiseLaw, *, seed: int, batch_size: int, on_nan: str = "raise"
+    ) -> None:
+        if on_nan not in ON_NAN:
+            raise InvalidArgumentError(f"on_nan must be one of {', '.join(ON_NAN)}, got {on_nan!r}")
+        self.engine, self.noise, self.seed, self.batch_size, self.on_nan = (
+            engine,
+            noise,
+            seed,
+            batch_size,
+            on_nan,
+        )
+        self._stream = KeyedGenerator()
+        self._buffer = torch.empty(0)
+
+    def draw(self, chunks: Sequence[Chunk]) -> list[ChunkVotes]:
+        """Draw and count the votes of chunks of images of one shape."""
+        start = time.perf_counter()
+        rows = sum(chunk.votes for chunk in chunks)
+        batch = self.noisy_images(chunks)
+        owner = np.repeat(np.arange(len(chunks)), [chunk.votes for chunk in chunks])
+        answers, classes = self.engine.answers, self.engine.num_classes
+        votes = np.zeros((len(chunks), answers, classes), dtype=np.int64)
+        for first in range(0, rows, self.batch_size):
+            part = slice(first, min(first + self.batch_size, rows))
+            votes += self._count(self.engine(batch[part]), owner[part], len(chunks))
+        seconds = time.perf_counter() - start
+        passes = np.asarray(self.engine.evaluations_per_vote, dtype=np.int64)
+        return [
+            ChunkVotes(votes[i], passes * chunk.votes, seconds * chunk.votes / rows)
+            for i, chunk in enumerate(chunks)
+        ]
+
+    def noisy_images(self, chunks: Sequence[Chunk]) -> torch.Tensor:
+        """Return the noisy images of chunks, one after the other; valid until the next call."""
+        shape = chunks[0].image.shape
+        needed = sum(chunk.votes for chunk in chunks) + CHUNK_VOTES
+        if self._buffer.shape[1:] != shape or self._buffer.shape[0] < needed:
+            self._buffer = torch.empty((needed, *shape), dtype=torch.float32)
+        row = 0
+        for chunk in chunks:
+            generator = self._stream.at(stream_key(self.seed, chunk.index, chunk.phase, chunk.number))
+            # Always a whole chunk, because the values of a draw depend on its size; what a short chunk does
+            # not need is overwritten by the next one.
+            self.noise.perturb(chunk.image, self._buffer[row : row + CHUNK_VOTES], generator)
+            row += chunk.votes
+        return self._buffer[:row]
+
+    def _count(self, logits: torch.Tensor, owner: NDArray[np.int64], chunks: int) -> NDArray[np.int64]:
+        """Count the votes of a batch by (chunk, answer, class); ties go to the lowest class."""
+        answers, classes = logits.shape[1], logits.shape[2]
+        finite = torch.isfinite(logits).all(dim=2)
+        if self.on_nan == "raise" and not bool(finite.all()):
+            raise ModelOutputError(
+                f"the model answered {int((~finite).sum())} of {finite.numel()} noisy images with NaN or infinite "
+                'logits; mend the model, or count such votes for no class with on_nan="count"'
+            )
+        choice = logits.argmax(dim=2).numpy()  # (rows, answers)
+        cell = (owner[:, None] * answers + np.arange(answers)) * classes + choice
+        chosen = cell[finite.numpy()]
+        return np.bincount(chosen, minlength=chunks * answers * classes).reshape(chunks, answers, classes)

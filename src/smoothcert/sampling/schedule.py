@@ -1,0 +1,52 @@
+"""The vote contract: votes come in chunks, chunks in phases, and a procedure looks at set places only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+CHUNK_VOTES = 64
+"""Votes per chunk, the atom of work. Changing it changes every vote: it is part of a run's identity."""
+
+
+@dataclass(frozen=True)
+class Phase:
+    """One stream of votes for an image and the places where a procedure looks at it.
+
+    Not shared between purposes: votes that choose the class and votes that bound it are different phases.
+
+    Args:
+        name: keys the stream, e.g. "select", "estimate", "stage-2".
+        looks: cumulative votes of this phase at each look, increasing; all but the last on chunk borders.
+    """
+
+    name: str
+    looks: Sequence[int]
+
+    def __post_init__(self) -> None:
+        looks = np.asarray(self.looks)
+        if looks.size == 0 or looks[0] < 1 or (np.diff(looks) <= 0).any():
+            raise ValueError(f"phase {self.name!r} needs increasing looks of at least one vote")
+        if (looks[:-1] % CHUNK_VOTES).any():
+            raise ValueError(f"phase {self.name!r} looks inside a chunk, where the votes have no fixed order")
+
+    @property
+    def votes(self) -> int:
+        """Votes of the whole phase."""
+        return int(self.looks[-1])
+
+    @property
+    def chunks(self) -> int:
+        """Chunks of the whole phase; the last may be short."""
+        return -(-self.votes // CHUNK_VOTES)
+
+    def chunk_votes(self, number: int) -> int:
+        """Return the votes that chunk `number` contributes."""
+        return min(CHUNK_VOTES, self.votes - number * CHUNK_VOTES)
+
+
+def chunk_borders(votes: int) -> tuple[int, ...]:
+    """Return the looks of a procedure that looks as often as it may: every chunk border, and `votes`."""
+    return (*range(CHUNK_VOTES, votes, CHUNK_VOTES), votes)
