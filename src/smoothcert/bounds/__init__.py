@@ -1,6 +1,7 @@
 """Counts -> probabilities with error control: pure functions, no torch, no I/O."""
 
 from smoothcert.bounds.boundary import Boundary, Operation, operate
+from smoothcert.bounds.class_choice import shared_vote_level
 from smoothcert.bounds.clopper_pearson import clopper_pearson_lower, clopper_pearson_upper
 from smoothcert.bounds.group_sequential import (
     SpendingTable,
@@ -16,6 +17,8 @@ from smoothcert.bounds.sequential import (
     log_evidence_below,
     sequential_boundary,
 )
+from smoothcert.bounds.staged import staged_boundary
+from smoothcert.bounds.two_way import two_way_p_value
 
 __all__ = [
     "Boundary",
@@ -33,4 +36,7 @@ __all__ = [
     "log_evidence_below",
     "operate",
     "sequential_boundary",
+    "shared_vote_level",
+    "staged_boundary",
+    "two_way_p_value",
 ]

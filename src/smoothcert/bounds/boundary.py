@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -100,3 +101,14 @@ def trim_law(low: int, law: Floats) -> tuple[int, Floats, float]:
     kept = np.flatnonzero(law > _NEGLIGIBLE)
     inner = law[kept[0] : kept[-1] + 1]
     return low + int(kept[0]), inner, float(law[: kept[0]].sum() + law[kept[-1] + 1 :].sum())
+
+
+def first_true(test: Callable[[Ints], NDArray[np.bool_]], start: Ints, none: Ints) -> Ints:
+    """Return the smallest integer in (start, none) where the monotone `test` holds, else `none`, by bisection."""
+    low, high = start.copy(), none.copy()
+    while (active := high - low > 1).any():
+        middle = (low + high) // 2
+        holds = test(middle)
+        high = np.where(active & holds, middle, high)
+        low = np.where(active & ~holds, middle, low)
+    return high

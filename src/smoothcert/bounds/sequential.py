@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaln, xlogy
 
-from smoothcert.bounds.boundary import Boundary
+from smoothcert.bounds.boundary import Boundary, first_true
 from smoothcert.bounds.clopper_pearson import check_level
 
 Floats = NDArray[np.float64]
@@ -64,24 +64,13 @@ def sequential_boundary(looks: tuple[int, ...], p0: float, alpha: float, beta: f
     check_level("beta", beta)
     n = np.asarray(looks, dtype=np.int64)
     none, centre = n + 1, np.floor(n * p0).astype(np.int64)
-    certify = _first_true(
+    certify = first_true(
         lambda a: log_evidence_above(np.minimum(a, n), n, p0) >= -math.log(alpha), centre, none
     )
-    given_up = _first_true(
+    given_up = first_true(
         lambda b: log_evidence_below(np.maximum(n - b, 0), n, p0) >= -math.log(beta), n - centre - 1, none
     )
     return Boundary(looks=n, certify=certify, abandon=n - given_up)
-
-
-def _first_true(test: Any, start: NDArray[np.int64], none: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the smallest integer in (start, none) where the monotone `test` holds, else `none`, by bisection."""
-    low, high = start.copy(), none.copy()
-    while (active := high - low > 1).any():
-        middle = (low + high) // 2
-        holds = test(middle)
-        high = np.where(active & holds, middle, high)
-        low = np.where(active & ~holds, middle, low)
-    return high
 
 
 def confidence_sequence_lower(successes: ArrayLike, trials: ArrayLike, alpha: float) -> Any:

@@ -24,7 +24,7 @@ _TEST, _HOLDOUT = 500, 200
 @cache
 def _arrays() -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Read all images, (1797, 1, 8, 8), and labels, once per process."""
-    from sklearn.datasets import load_digits  # noqa: PLC0415 (slow to import)
+    from sklearn.datasets import load_digits  # here, because it is slow to import
 
     raw = load_digits()
     images = np.rint(raw.data.reshape(-1, 1, 8, 8) * (255 / 16)).astype(np.uint8)

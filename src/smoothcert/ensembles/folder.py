@@ -6,7 +6,6 @@ import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import ValidationError
 from torch import nn
 
 from smoothcert.atomic import write_atomically
@@ -14,6 +13,7 @@ from smoothcert.ensembles.card import EnsembleCard, MemberEntry, ensemble_digest
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import ModelCard, load_checkpoint
+from smoothcert.models.card import read_record
 from smoothcert.models.checkpoint import CARD_FILE
 
 ENSEMBLE_FILE = "ensemble.json"
@@ -79,7 +79,7 @@ def _load(folder: Path, inside: tuple[Path, ...]) -> tuple[nn.Module, ModelCard 
         raise CheckpointError(f"{folder} holds both {CARD_FILE} and {ENSEMBLE_FILE}; remove one of them")
     if folder.resolve() in inside:
         raise CheckpointError(f"the ensemble {folder} is a member of itself; mend its {ENSEMBLE_FILE}")
-    card = _read(folder / ENSEMBLE_FILE)
+    card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
     members = [_member(folder, entry, (*inside, folder.resolve())) for entry in card.members]
     try:
         ensemble = VotingEnsemble(members, card.rule, card.weights)
@@ -106,21 +106,9 @@ def _member(home: Path, entry: MemberEntry, inside: tuple[Path, ...]) -> nn.Modu
     return model
 
 
-def _read(path: Path) -> EnsembleCard:
-    """Read an ensemble's card; raises `CheckpointError` if it is damaged."""
-    try:
-        return EnsembleCard.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise CheckpointError(f"cannot read {path}: {error.strerror or error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise CheckpointError(f"{path} is damaged: {place}: {first['msg']}; restore the file") from error
-
-
 def _write(card: EnsembleCard, home: Path) -> None:
     """Write the card unless it is there already; never over another model."""
     path = home / ENSEMBLE_FILE
-    if (home / CARD_FILE).exists() or (path.exists() and _read(path) != card):
+    if (home / CARD_FILE).exists() or (path.exists() and read_record(EnsembleCard, path) != card):
         raise CheckpointError(f"{home} already holds another model; choose another folder or remove it")
     write_atomically(path, card.model_dump_json(indent=2) + "\n")

@@ -34,7 +34,7 @@ class Panel(nn.Module):
                 f"got {list(names)}"
             )
         self.names: tuple[str, ...] = tuple(names)
-        self.train(ensemble.training)
+        self.training = ensemble.training
 
     @property
     def classifiers(self) -> tuple[nn.Module, ...]:

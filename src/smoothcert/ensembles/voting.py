@@ -36,7 +36,7 @@ class VotingEnsemble(nn.Module):
         self._rule = VOTING_RULES[rule]
         self.members = nn.ModuleList(members)
         self.register_buffer("weights", _shares(weights, len(members)))
-        self.train(any(member.training for member in members))  # so that a certifier sees it on the outside
+        self.training = any(member.training for member in members)  # seen from outside; changes no member
 
     @property
     def evaluations_per_vote(self) -> int:

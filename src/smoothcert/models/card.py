@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from pathlib import Path
+from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from torch import nn
 
+from smoothcert.errors import CheckpointError
 from smoothcert.models.architecture import create_model
+
+Record = TypeVar("Record", bound=BaseModel)
 
 
 class ModelCard(BaseModel):
@@ -56,3 +60,15 @@ class ModelCard(BaseModel):
             mean=self.mean,
             std=self.std,
         )
+
+
+def read_record(kind: type[Record], path: Path) -> Record:
+    """Read a JSON file as a record of one kind; `CheckpointError` says what is wrong with the file."""
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise CheckpointError(f"cannot read {path}: {error.strerror or error}") from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"]) or "the file"
+        raise CheckpointError(f"{path} is damaged: {place}: {first['msg']}; restore the file") from error

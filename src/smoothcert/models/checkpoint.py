@@ -9,7 +9,6 @@ import contextlib
 from pathlib import Path
 
 import torch
-from pydantic import ValidationError
 from safetensors import SafetensorError
 from safetensors.torch import load as tensors_from_bytes
 from safetensors.torch import save as bytes_from_tensors
@@ -17,7 +16,7 @@ from torch import nn
 
 from smoothcert.atomic import write_atomically
 from smoothcert.errors import CheckpointError, SmoothcertError, StoreError
-from smoothcert.models.card import ModelCard
+from smoothcert.models.card import ModelCard, read_record
 from smoothcert.models.digest import weights_digest
 
 WEIGHTS_FILE, CARD_FILE = "model.safetensors", "model.json"
@@ -55,20 +54,11 @@ def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> Mo
 def read_card(folder: str | Path) -> ModelCard:
     """Read the card of a model folder without its weights; raises `CheckpointError` if it is damaged."""
     path = Path(folder) / CARD_FILE
-    try:
-        return ModelCard.model_validate_json(path.read_bytes())
-    except FileNotFoundError:
+    if not path.exists():
         raise CheckpointError(
             f"{folder} is not a model folder: it has no {CARD_FILE}; train a model into it first"
-        ) from None
-    except OSError as error:
-        raise CheckpointError(f"cannot read {path}: {error.strerror or error}") from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise CheckpointError(
-            f"{path} is damaged: {place}: {first['msg']}; restore the file or train again"
-        ) from error
+        )
+    return read_record(ModelCard, path)
 
 
 def load_checkpoint(folder: str | Path) -> tuple[nn.Module, ModelCard]:
@@ -108,7 +98,9 @@ def _fill(card: ModelCard, tensors: dict[str, torch.Tensor], source: str) -> nn.
         model.load_state_dict(tensors, strict=True)
     except RuntimeError as error:
         reason = " ".join(str(error).split())
-        raise CheckpointError(f"{source} does not fit architecture {card.architecture!r}: {reason}") from error
+        raise CheckpointError(
+            f"{source} does not fit architecture {card.architecture!r}: {reason}"
+        ) from error
     if any(not torch.equal(value, tensors[name]) for name, value in named.items()):
         raise CheckpointError(f"{source} normalises by other numbers than mean and std in the card")
     return model

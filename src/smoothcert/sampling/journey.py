@@ -34,7 +34,7 @@ class Spent:
     seconds: float
 
 
-@dataclass
+@dataclass(eq=False)
 class Journey:
     """The votes of one image between its first chunk and its decision.
 

@@ -1,0 +1,37 @@
+"""Counts + bounds -> certificates: procedures, prediction, metrics."""
+
+from smoothcert.certificates.certificate import Certificate, Tally
+from smoothcert.certificates.certification import Certification, check_batch_size
+from smoothcert.certificates.fixed_sample import FixedSample
+from smoothcert.certificates.group_sequential import GroupSequential
+from smoothcert.certificates.images import check_image
+from smoothcert.certificates.loading import load_classifier
+from smoothcert.certificates.metrics import ACR_CAVEAT, Results, radius_grid
+from smoothcert.certificates.outcome import Outcome
+from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, Trial
+from smoothcert.certificates.sequential import Sequential
+from smoothcert.certificates.smoothed_classifier import SmoothedClassifier, identities
+from smoothcert.certificates.staged import Staged
+
+__all__ = [
+    "ACR_CAVEAT",
+    "PROCEDURES",
+    "Certificate",
+    "Certification",
+    "FixedSample",
+    "GroupSequential",
+    "Outcome",
+    "Plan",
+    "Procedure",
+    "Results",
+    "Sequential",
+    "SmoothedClassifier",
+    "Staged",
+    "Tally",
+    "Trial",
+    "check_batch_size",
+    "check_image",
+    "identities",
+    "load_classifier",
+    "radius_grid",
+]

@@ -1,0 +1,137 @@
+"""The common end of all procedures with a target: boundaries on counts, one per radius."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from scipy.special import ndtr
+
+from smoothcert.bounds import Boundary, shared_vote_level
+from smoothcert.certificates.certificate import Tally, Verdict
+from smoothcert.certificates.outcome import Outcome
+from smoothcert.certificates.procedure import Plan, Trial, reachable_threshold
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import NoiseLaw
+from smoothcert.sampling import Counts, Phase
+
+DEFAULT_N0 = 100
+SHARED_FROM = float(ndtr(0.25))
+"""Thresholds from here on (a radius of .25 sigma) may choose the class by the same votes by default."""
+
+MakeBoundary = Callable[[float, float], Boundary]  # (p0, alpha) -> boundary
+
+
+@dataclass(frozen=True, eq=False)
+class BoundaryPlan(Plan):
+    """Radii in increasing order, each with the probability it needs and the counts that prove it.
+
+    The nulls are nested, so radii proven in increasing order by the same votes need no correction.
+    """
+
+    phases: Sequence[Phase]
+    radii: tuple[float, ...]
+    thresholds: tuple[float, ...]
+    boundaries: tuple[Boundary, ...]
+
+    @property
+    def selects(self) -> bool:
+        """True if the first phase only chooses the class; else the votes that bound it choose it too."""
+        return self.phases[0].name == "select"
+
+    @cached_property
+    def phase_of_look(self) -> tuple[str, ...]:
+        """The phase of each bounding look."""
+        bounding = self.phases[1:] if self.selects else self.phases
+        return tuple(phase.name for phase in bounding for _ in phase.looks)
+
+    def start(self) -> Trial:
+        """Return a new trial."""
+        return _BoundaryTrial(self)
+
+
+class _BoundaryTrial(Trial):
+    def __init__(self, plan: BoundaryPlan) -> None:
+        super().__init__()
+        self.plan = plan
+        self._first = 1 if plan.selects else 0
+
+    @property
+    def _chosen(self) -> int | None:
+        return self.tallies[0].counts.top if self.tallies else None
+
+    def absorb(self, look: int, counts: Counts) -> bool:
+        if look < self._first:
+            self.tallies.append(Tally("select", "select", counts))
+            return False
+        k, phase_of = look - self._first, self.plan.phase_of_look
+        proven = self._proven
+        # A class, once chosen or certified, stays: a later plurality cannot take over its radius.
+        chosen = counts.top if self._chosen is None else self._chosen
+        votes = int(counts.votes[chosen])
+        while proven < len(self.plan.radii) and votes >= self.plan.boundaries[proven].certify[k]:
+            self.tallies.append(Tally(phase_of[k], "certify", counts, self.plan.radii[proven]))
+            proven += 1
+        if proven == len(self.plan.radii):
+            return True
+        hopeless = votes <= self.plan.boundaries[proven].abandon[k]
+        if hopeless or k == len(phase_of) - 1:
+            self.tallies.append(Tally(phase_of[k], "stop", counts))
+            return True
+        return False
+
+    @property
+    def _proven(self) -> int:
+        return sum(tally.purpose == "certify" for tally in self.tallies)
+
+    def verdict(self) -> Verdict:
+        proven, tallies = self._proven, tuple(self.tallies)
+        if proven:
+            radius, p_lower = self.plan.radii[proven - 1], self.plan.thresholds[proven - 1]
+            return Verdict(Outcome.CERTIFIED, self._chosen, radius, p_lower, tallies)
+        # Fixed looks make the reason derivable: only the last look ends undecided.
+        last = tallies[-1]
+        boundary, final_phase = self.plan.boundaries[0], self.plan.phase_of_look[-1]
+        at_end = last.counts.drawn == boundary.looks[-1] and last.phase == final_phase
+        ruled_out = last.counts.votes[tallies[0].counts.top] <= boundary.abandon[-1]
+        outcome = Outcome.CAP_REACHED if at_end and not ruled_out else Outcome.OUT_OF_REACH
+        return Verdict(outcome, None, 0.0, 0.0, tallies)
+
+
+def plan_boundaries(
+    noise: NoiseLaw,
+    alpha: float,
+    *,
+    radii: tuple[float, ...],
+    looks: Sequence[int],
+    n0: int | None,
+    make: MakeBoundary,
+) -> BoundaryPlan:
+    """Lay out one stream of accumulating votes with a boundary per radius, and settle how the class is chosen.
+
+    Args:
+        noise: law of the noise.
+        alpha: error probability of the whole.
+        radii: targets in pixel units, increasing.
+        looks: cumulative votes at each look.
+        n0: separate votes that choose the class; 0: the bounding votes choose it and pay for it; None: 0 if
+            every radius is at least .25 sigma (a threshold of .5987), else 100.
+        make: makes a boundary for a threshold and a level.
+    """
+    thresholds = tuple(reachable_threshold(noise, radius) for radius in radii)
+    if n0 is None:
+        n0 = 0 if thresholds[0] >= SHARED_FROM else DEFAULT_N0
+    phases = [Phase("estimate", looks)]
+    if n0:
+        phases.insert(0, Phase("select", (n0,)))
+    else:
+        level = shared_vote_level(make(thresholds[0], alpha), thresholds[0], alpha) if thresholds[0] > 0.5 else 0.0
+        if level < alpha / 2:
+            raise InvalidArgumentError(
+                f"n0=0 lets the bounding votes choose the class, which radius {radii[0]} is too small to pay for; "
+                f"leave n0 out or set n0={DEFAULT_N0}"
+            )
+        alpha = level
+    boundaries = tuple(make(p0, alpha) for p0 in thresholds)
+    return BoundaryPlan(tuple(phases), radii, thresholds, boundaries)

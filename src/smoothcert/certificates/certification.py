@@ -1,0 +1,119 @@
+"""Everything that decides the votes and what they prove, fixed together before the first vote."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from smoothcert.certificates.certificate import Certificate
+from smoothcert.certificates.procedure import Plan, Trial
+from smoothcert.engines import Engine
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import NoiseLaw
+from smoothcert.sampling import CHUNK_VOTES, Journey, Sampler, WorkerPool, check_fixed_function
+
+_BATCH_VALUES = 2**18  # float32 values per default batch: about the share of cache one worker has
+_MOST_ROWS = 1024
+
+
+@dataclass(frozen=True)
+class Certification:
+    """One way to certify images: makes their journeys, and certificates from finished journeys.
+
+    Not tied to workers, batches or files: whoever runs it may stop, resume and spread it at will.
+
+    Args:
+        engine: executes the classifier, or a panel of several.
+        noise: law of the noise.
+        plan: the procedure, bound to noise and alpha.
+        alpha: error probability per image.
+        seed: seed of all streams.
+        models: one digest or name per answer of the engine.
+        procedure: description of the procedure, for the certificates.
+        on_nan: what NaN logits do, see `Sampler`.
+    """
+
+    engine: Engine
+    noise: NoiseLaw
+    plan: Plan
+    alpha: float
+    seed: int
+    models: tuple[str, ...]
+    procedure: dict[str, Any]
+    on_nan: str = "raise"
+
+    def check(self, image: torch.Tensor) -> None:
+        """Refuse a model that is not a fixed function of an image like this one."""
+        check_fixed_function(self.engine, self.noise, image, seed=self.seed, on_nan=self.on_nan)
+
+    def pool(self, workers: int, batch_size: int) -> WorkerPool:
+        """Return a pool of workers, to be entered."""
+
+        def make() -> Sampler:
+            return Sampler(
+                self.engine, self.noise, seed=self.seed, batch_size=batch_size, on_nan=self.on_nan
+            )
+
+        return WorkerPool(make, workers)
+
+    def journey(self, index: int, image: torch.Tensor, saved: dict[str, Any] | None = None) -> Journey:
+        """Return an image's journey from the start, or from where `save` left it."""
+        trials = [self.plan.start() for _ in self.models]
+        journey = Journey(index, image, self.plan.phases, trials, self.engine.num_classes)
+        if saved is not None:
+            for trial, state in zip(trials, saved["trials"], strict=True):
+                trial.restore(state)
+            journey.restore(saved["journey"])
+        return journey
+
+    @staticmethod
+    def save(journey: Journey) -> dict[str, Any]:
+        """Return an unfinished journey as plain values."""
+        return {"journey": journey.snapshot(), "trials": [_trial(d).state() for d in journey.deciders]}
+
+    def certificates(self, journey: Journey) -> list[Certificate]:
+        """Return the certificates of a decided journey, one per answer."""
+        found = []
+        for model, decider, spent in zip(self.models, journey.deciders, journey.spent, strict=True):
+            if spent is None:
+                raise ValueError(f"image {journey.index} is not decided yet")
+            verdict = _trial(decider).verdict()
+            found.append(
+                Certificate(
+                    outcome=verdict.outcome,
+                    predicted=verdict.predicted,
+                    radius=verdict.radius,
+                    p_lower=verdict.p_lower,
+                    samples=spent.samples,
+                    evaluations=spent.evaluations,
+                    counts=verdict.tallies[-1].counts,
+                    tallies=verdict.tallies,
+                    alpha=self.alpha,
+                    norm=self.noise.norm,
+                    noise=self.noise.describe(),
+                    procedure=self.procedure,
+                    engine=self.engine.engine_name,
+                    model=model,
+                    seed=self.seed,
+                    index=journey.index,
+                    seconds=spent.seconds,
+                )
+            )
+        return found
+
+
+def check_batch_size(batch_size: int | None, image: torch.Tensor) -> int:
+    """Return `batch_size` if it is a positive integer, or one that suits a core's cache for None."""
+    if batch_size is None:
+        chunks = _BATCH_VALUES // max(image.numel() * CHUNK_VOTES, 1)
+        return CHUNK_VOTES * min(max(chunks, 1), _MOST_ROWS // CHUNK_VOTES)
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+        raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {batch_size!r}")
+    return batch_size
+
+
+def _trial(decider: Any) -> Trial:
+    assert isinstance(decider, Trial)
+    return decider

@@ -1,0 +1,91 @@
+"""What every procedure is: data, turned into a plan that is fixed before the first vote."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, ClassVar
+
+from smoothcert.certificates.certificate import Tally, Verdict
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import NoiseLaw
+from smoothcert.registry import Registry
+from smoothcert.sampling import Counts, Phase
+
+
+class Trial(ABC):
+    """One image and one classifier on the way through a plan: counts in, a verdict out."""
+
+    def __init__(self) -> None:
+        self.tallies: list[Tally] = []
+
+    @abstractmethod
+    def absorb(self, look: int, counts: Counts) -> bool:
+        """Take the counts of the current phase at look number `look`; return True when decided."""
+
+    @abstractmethod
+    def verdict(self) -> Verdict:
+        """Return the verdict; only after `absorb` returned True."""
+
+    def state(self) -> list[dict[str, Any]]:
+        """Return all that has been decided so far, as plain values; `restore` continues from it."""
+        return [tally.to_json() for tally in self.tallies]
+
+    def restore(self, state: list[dict[str, Any]]) -> None:
+        """Return to what `state` described. A trial holds nothing but its tallies."""
+        self.tallies = [Tally.from_json(record) for record in state]
+
+
+class Plan(ABC):
+    """A procedure for one noise law and one alpha: when it looks and what it concludes."""
+
+    phases: Sequence[Phase]
+
+    @abstractmethod
+    def start(self) -> Trial:
+        """Return a new trial."""
+
+
+class Procedure(ABC):
+    """A way to certify, as data. Not bound to a classifier, a noise law or an alpha: `plan` binds it."""
+
+    procedure_name: ClassVar[str]
+
+    @abstractmethod
+    def plan(self, noise: NoiseLaw, alpha: float) -> Plan:
+        """Fix every look and threshold before the first vote.
+
+        Args:
+            noise: law of the noise.
+            alpha: error probability of a false certificate, one-sided, per image, in (0, 1).
+        """
+
+    def describe(self) -> dict[str, Any]:
+        """Return name and parameters as plain values, for a manifest."""
+        return {"name": self.procedure_name, **asdict(self)}  # type: ignore[call-overload]
+
+
+PROCEDURES: Registry[type[Procedure]] = Registry("procedure")
+
+
+def check_votes(name: str, value: Any, least: int = 1) -> None:
+    """Refuse a number of votes that is not an integer of at least `least`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise InvalidArgumentError(f"{name} must be an integer number of votes, at least {least}, got {value!r}")
+
+
+def check_radius(name: str, value: Any) -> None:
+    """Refuse a radius that is not a finite number >= 0."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise InvalidArgumentError(f"{name} must be a finite number >= 0 in pixel units, got {value!r}")
+
+
+def reachable_threshold(noise: NoiseLaw, radius: float) -> float:
+    """Return the probability that `radius` needs; refuse a radius that no probability below 1 reaches."""
+    p0 = float(noise.threshold(radius))
+    if p0 >= 1:
+        raise InvalidArgumentError(
+            f"radius {radius} is out of reach of {noise.describe()} whatever the votes; ask for a smaller one"
+        )
+    return p0

@@ -1,0 +1,174 @@
+"""The entry point: a classifier, a noise law, and the questions one can ask of the two."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from smoothcert.certificates.certificate import Certificate
+from smoothcert.certificates.certification import Certification, check_batch_size
+from smoothcert.certificates.fixed_sample import FixedSample
+from smoothcert.certificates.images import check_image
+from smoothcert.certificates.prediction import plan_prediction
+from smoothcert.certificates.procedure import Plan, Procedure
+from smoothcert.engines import Model, resolve_engine
+from smoothcert.errors import InvalidArgumentError, InvalidImageError
+from smoothcert.models import weights_digest
+from smoothcert.noise import NoiseLaw
+from smoothcert.sampling import ON_NAN, check_workers, refuse_training_mode, travel
+from smoothcert.seeding import check_seed
+
+
+class SmoothedClassifier:
+    """The class that a classifier answers most often under noise, with certificates about it.
+
+    Not a trained thing: the classifier is used as it is and never changed.
+
+    Args:
+        model: any callable from a float32 batch (rows x image shape) to logits (rows x classes), safe to call
+            from several threads; a torch module must be in eval mode.
+        noise: law of the noise, e.g. `Gaussian(0.25)`.
+        num_classes: number of logits.
+        on_nan: "raise" refuses NaN or infinite logits; "count" counts such votes for no class.
+        allow_any_range: accept images with values outside [0, 1].
+        input_shape: shape of one image, where it is known; other shapes are refused before the model sees them.
+        class_names: names for the classes, where known.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        noise: NoiseLaw,
+        num_classes: int,
+        *,
+        on_nan: str = "raise",
+        allow_any_range: bool = False,
+        input_shape: tuple[int, ...] | None = None,
+        class_names: tuple[str, ...] | None = None,
+    ) -> None:
+        if not callable(model):
+            raise InvalidArgumentError(f"model must be a callable from batch to logits, got {model!r}")
+        if not isinstance(noise, NoiseLaw):
+            raise InvalidArgumentError(f"noise must be a noise law such as Gaussian(0.25), got {noise!r}")
+        if isinstance(num_classes, bool) or not isinstance(num_classes, int) or num_classes < 2:
+            raise InvalidArgumentError(f"num_classes must be an integer of at least 2, got {num_classes!r}")
+        if on_nan not in ON_NAN:
+            raise InvalidArgumentError(f"on_nan must be one of {', '.join(ON_NAN)}, got {on_nan!r}")
+        refuse_training_mode(model)
+        self.model, self.noise, self.num_classes = model, noise, num_classes
+        self.on_nan, self.allow_any_range = on_nan, allow_any_range
+        self.input_shape, self.class_names = input_shape, class_names
+
+    def certify(
+        self,
+        image: Any,
+        procedure: Procedure | None = None,
+        *,
+        alpha: float = 0.001,
+        seed: int | None = None,
+        index: int = 0,
+        engine: str = "auto",
+        workers: int | None = None,
+        batch_size: int | None = None,
+    ) -> Certificate:
+        """Return a certificate for one image; false with probability at most alpha.
+
+        Args:
+            image: tensor or array of any shape the model takes, values in [0, 1].
+            procedure: how to spend votes; CERTIFY with 100 + 100,000 by default.
+            alpha: error probability, one-sided.
+            seed: None draws a secret one; a seed known beforehand lets an adversary fit the image to it.
+            index: the image's place in the keyed streams.
+            engine: "auto" or the name of an engine.
+            workers: threads; one per core by default.
+            batch_size: most rows per forward pass; does not change any vote.
+        """
+        procedure = FixedSample() if procedure is None else procedure
+        certification = self.certification(procedure, alpha=alpha, seed=seed, engine=engine)
+        return self._answer(certification, image, index, workers, batch_size)
+
+    def predict(
+        self,
+        image: Any,
+        n: int = 1_000,
+        alpha: float = 0.001,
+        *,
+        seed: int | None = None,
+        index: int = 0,
+        engine: str = "auto",
+        workers: int | None = None,
+        batch_size: int | None = None,
+    ) -> int | None:
+        """Return the smoothed classifier's class, wrong with probability at most alpha, or None to abstain.
+
+        Not a certificate: it says nothing about images nearby. Arguments as for `certify`; `n` votes are drawn.
+        """
+        plan = plan_prediction(n, alpha)
+        about = {"name": "predict", "n": n}
+        certification = self._bind(plan, about, alpha=alpha, seed=seed, engine=engine)
+        return self._answer(certification, image, index, workers, batch_size).predicted
+
+    def certification(
+        self, procedure: Procedure, *, alpha: float, seed: int | None, engine: str
+    ) -> Certification:
+        """Bind a procedure to this classifier; nothing has been drawn yet. Arguments as for `certify`."""
+        if not isinstance(procedure, Procedure):
+            raise InvalidArgumentError(
+                f"procedure must be one of FixedSample, Staged, Sequential, GroupSequential, got {procedure!r}"
+            )
+        plan = procedure.plan(self.noise, alpha)
+        return self._bind(plan, procedure.describe(), alpha=alpha, seed=seed, engine=engine)
+
+    def check_image(self, image: Any) -> torch.Tensor:
+        """Return an image as a tensor, refusing one that this classifier does not take."""
+        tensor = check_image(image, allow_any_range=self.allow_any_range)
+        if self.input_shape is not None and tuple(tensor.shape) != tuple(self.input_shape):
+            raise InvalidImageError(
+                f"the image has shape {tuple(tensor.shape)}, but the model takes {tuple(self.input_shape)}"
+            )
+        return tensor
+
+    def _bind(
+        self, plan: Plan, about: dict[str, Any], *, alpha: float, seed: int | None, engine: str
+    ) -> Certification:
+        return Certification(
+            engine=resolve_engine(engine, self.model, self.num_classes),
+            noise=self.noise,
+            plan=plan,
+            alpha=alpha,
+            seed=check_seed(seed),
+            models=identities(self.model),
+            procedure=about,
+            on_nan=self.on_nan,
+        )
+
+    def _answer(
+        self,
+        certification: Certification,
+        image: Any,
+        index: int,
+        workers: int | None,
+        batch_size: int | None,
+    ) -> Certificate:
+        if isinstance(index, bool) or not isinstance(index, int) or index < 0:
+            raise InvalidArgumentError(f"index must be an integer >= 0, got {index!r}")
+        if len(certification.models) != 1:
+            raise InvalidArgumentError("a panel answers for several classifiers; use certify_panel")
+        tensor = self.check_image(image)
+        rows = check_batch_size(batch_size, tensor)
+        certification.check(tensor)
+        with certification.pool(check_workers(workers), rows) as pool:
+            (journey,) = travel([certification.journey(index, tensor)], pool, batch_size=rows)
+        return certification.certificates(journey)[0]
+
+
+def identities(model: Any) -> tuple[str, ...]:
+    """Return a digest of the weights, one per answer, or a callable's name where there are no weights."""
+    parts = getattr(model, "classifiers", (model,))
+    return tuple(
+        weights_digest(part)
+        if isinstance(part, torch.nn.Module)
+        else f"callable:{getattr(part, '__module__', '')}.{getattr(part, '__qualname__', type(part).__qualname__)}"
+        for part in parts
+    )

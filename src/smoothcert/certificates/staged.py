@@ -1,0 +1,63 @@
+"""CERTIFYADP (Horvath et al. 2022): one radius, fresh votes in growing stages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from smoothcert.bounds import staged_boundary
+from smoothcert.bounds.clopper_pearson import check_level
+from smoothcert.certificates.boundary_plan import BoundaryPlan
+from smoothcert.certificates.procedure import (
+    PROCEDURES,
+    Plan,
+    Procedure,
+    check_radius,
+    check_votes,
+    reachable_threshold,
+)
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import NoiseLaw
+from smoothcert.sampling import Phase
+
+
+@PROCEDURES.register("staged")
+@dataclass(frozen=True)
+class Staged(Procedure):
+    """Try to prove one radius with few votes first; each further stage starts afresh with more.
+
+    Not accumulating: the votes of a stage that stayed undecided are thrown away, which is why `Sequential`
+    and `GroupSequential` need fewer.
+
+    Args:
+        radius: the radius to prove, in pixel units.
+        stages: votes of each stage, increasing.
+        beta: error probability of giving up although the radius holds, over all stages.
+        n0: votes that choose the class.
+    """
+
+    radius: float
+    stages: Sequence[int] = (100, 1_000, 10_000, 120_000)
+    beta: float = 0.001
+    n0: int = 100
+    procedure_name: ClassVar[str] = "staged"
+
+    def __post_init__(self) -> None:
+        check_radius("radius", self.radius)
+        check_level("beta", self.beta)
+        check_votes("n0", self.n0)
+        object.__setattr__(self, "stages", tuple(self.stages))
+        for votes in self.stages:
+            check_votes("each of stages", votes)
+        if not self.stages or any(a >= b for a, b in zip(self.stages, self.stages[1:], strict=False)):
+            raise InvalidArgumentError(
+                f"stages must be increasing numbers of votes such as (100, 1000, 10000), got {self.stages}"
+            )
+
+    def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
+        check_level("alpha", alpha)
+        p0 = reachable_threshold(noise, self.radius)
+        boundary = staged_boundary(tuple(self.stages), p0, alpha, self.beta)
+        stages = tuple(Phase(f"stage-{i}", (votes,)) for i, votes in enumerate(self.stages, start=1))
+        return BoundaryPlan((Phase("select", (self.n0,)), *stages), (self.radius,), (p0,), (boundary,))

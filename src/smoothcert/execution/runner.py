@@ -1,0 +1,81 @@
+"""Many images -> certificates, handed on as they are decided."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Protocol
+
+import torch
+
+from smoothcert.certificates import Certificate, Certification
+from smoothcert.execution.progress import Progress
+from smoothcert.sampling import Journey, travel
+
+SAVE_SECONDS = 20.0
+"""Partial counts are handed on at least this often (the promise is 30 seconds; a batch may take a while)."""
+
+
+class ImageSource(Protocol):
+    """Gives images by index; a `Dataset` is one."""
+
+    def image(self, index: int) -> torch.Tensor:
+        """Return one image."""
+        ...
+
+
+class Sink(Protocol):
+    """Takes what the runner brings; called in one thread."""
+
+    def finished(self, certificates: Sequence[Certificate]) -> None:
+        """Take the certificates of one decided image, one per classifier."""
+        ...
+
+    def unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
+        """Take the state of the images under way, by index, to continue from after a crash."""
+        ...
+
+
+def certify_images(
+    certification: Certification,
+    source: ImageSource,
+    indices: Sequence[int],
+    sink: Sink,
+    *,
+    workers: int,
+    batch_size: int,
+    saved: Mapping[int, dict[str, Any]],
+    show: Progress,
+) -> None:
+    """Certify the images at `indices`, several at a time, in the order they are decided.
+
+    Args:
+        certification: what to do with each image.
+        source: where images come from; each is read when its turn comes.
+        indices: images to certify.
+        sink: takes certificates and partial states.
+        workers: threads.
+        batch_size: rows per forward pass.
+        saved: states of images that were under way when an earlier run stopped.
+        show: told about progress.
+    """
+
+    def journeys() -> Iterator[Journey]:
+        for index in indices:
+            yield certification.journey(index, source.image(index), saved.get(index))
+
+    last_save = time.monotonic()
+    done = votes = 0
+
+    def on_batch(under_way: list[Journey]) -> None:
+        nonlocal last_save
+        show(done, f"{votes + sum(j.votes_counted for j in under_way):,} votes")
+        if time.monotonic() - last_save >= SAVE_SECONDS:
+            sink.unfinished({j.index: certification.save(j) for j in under_way if j.votes_counted})
+            last_save = time.monotonic()
+
+    with certification.pool(workers, batch_size) as pool:
+        for journey in travel(journeys(), pool, batch_size=batch_size, on_batch=on_batch):
+            sink.finished(certification.certificates(journey))
+            done, votes = done + 1, votes + journey.votes_counted
+            show(done, f"{votes:,} votes")

@@ -1,0 +1,219 @@
+"""Certify a data set into run folders: the one place where running and storing meet."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from smoothcert.certificates import (
+    Certificate,
+    Certification,
+    FixedSample,
+    Procedure,
+    SmoothedClassifier,
+    check_batch_size,
+)
+from smoothcert.data import Dataset
+from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
+from smoothcert.execution import certify_images, progress
+from smoothcert.sampling import check_workers
+from smoothcert.store.database import FILE_NAME, RunDatabase
+from smoothcert.store.manifest import check_same, make_manifest
+from smoothcert.store.run import Run
+
+
+def certify(
+    classifier: SmoothedClassifier,
+    dataset: Dataset,
+    *,
+    procedure: Procedure | None = None,
+    alpha: float = 0.001,
+    seed: int | None = None,
+    indices: Sequence[int] | None = None,
+    engine: str = "auto",
+    workers: int | None = None,
+    batch_size: int | None = None,
+    out: str | Path | None = None,
+    resume: bool = False,
+    show_progress: bool | None = None,
+) -> Run:
+    """Certify images of a data set and return the run.
+
+    Nothing is written before the arguments, the model and every image have been checked.
+
+    Args:
+        classifier: what to certify.
+        dataset: images and labels.
+        procedure: how to spend votes; CERTIFY with 100 + 100,000 by default.
+        alpha: error probability per image, one-sided.
+        seed: None draws a secret one and records it; on resume the recorded one is used.
+        indices: images of the data set; all by default.
+        engine: "auto" or the name of an engine.
+        workers: threads; one per core by default.
+        batch_size: most rows per forward pass; does not change any vote.
+        out: run folder; None keeps the run in memory.
+        resume: continue the run in `out`, or start it if there is none.
+        show_progress: None shows it on a terminal only.
+    """
+    runs = certify_panel(
+        classifier,
+        dataset,
+        outs={"run": out},
+        procedure=procedure,
+        alpha=alpha,
+        seed=seed,
+        indices=indices,
+        engine=engine,
+        workers=workers,
+        batch_size=batch_size,
+        resume=resume,
+        show_progress=show_progress,
+    )
+    return runs["run"]
+
+
+def certify_panel(
+    classifier: SmoothedClassifier,
+    dataset: Dataset,
+    *,
+    outs: Mapping[str, str | Path | None],
+    procedure: Procedure | None = None,
+    alpha: float = 0.001,
+    seed: int | None = None,
+    indices: Sequence[int] | None = None,
+    engine: str = "auto",
+    workers: int | None = None,
+    batch_size: int | None = None,
+    resume: bool = False,
+    show_progress: bool | None = None,
+) -> dict[str, Run]:
+    """Certify several classifiers from the same forward passes, one run folder each.
+
+    Every certificate is the one its classifier alone would have got with the same seed.
+
+    Args:
+        classifier: smoothed over a `Panel`, which answers for several classifiers at once.
+        outs: run folder (or None) by name, one per answer of the panel, in its order.
+
+    The other arguments are those of `certify`.
+    """
+    folders = {name: None if out is None else Path(out) for name, out in outs.items()}
+    stored = [_stored_manifest(folder, resume) for folder in folders.values()]
+    known = next((manifest for manifest in stored if manifest is not None), None)
+    if known is not None:  # what the user left open stays as it was
+        seed = int(known["seed"]) if seed is None else seed
+        engine = known["engine"] if engine == "auto" else engine
+    chosen = check_indices(dataset, indices)
+    certification = classifier.certification(procedure or FixedSample(), alpha=alpha, seed=seed, engine=engine)
+    if len(certification.models) != len(folders):
+        raise InvalidArgumentError(
+            f"the model answers for {len(certification.models)} classifiers, but {len(folders)} runs are named; "
+            "use certify_panel with one name per answer"
+        )
+    manifests = [make_manifest(certification, i, dataset, chosen) for i in range(len(folders))]
+    for folder, old, new in zip(folders.values(), stored, manifests, strict=True):
+        if old is not None:
+            check_same(old, new, str(folder))
+    workers = check_workers(workers)
+    rows = _check_images(classifier, certification, dataset, chosen, batch_size)
+    databases = [RunDatabase(folder, writable=True) for folder in folders.values()]
+    try:
+        for database, old, new in zip(databases, stored, manifests, strict=True):
+            if old is None:
+                database.begin(new)
+        keeper = _Keeper(databases, dataset)
+        left = [index for index in chosen if index not in keeper.finished_everywhere()]
+        with progress("certifying", len(left), shown=show_progress) as show:
+            certify_images(
+                certification,
+                dataset,
+                left,
+                keeper,
+                workers=workers,
+                batch_size=rows,
+                saved=databases[0].unfinished(),
+                show=show,
+            )
+        runs = {name: Run.read(db, _title(name, db)) for name, db in zip(folders, databases, strict=True)}
+    except BaseException:
+        for database in databases:
+            database.close()
+        raise
+    for database in databases:
+        database.close(finished=True)
+    return runs
+
+
+class _Keeper:
+    """Writes what the runner brings into the databases of a panel's classifiers."""
+
+    def __init__(self, databases: Sequence[RunDatabase], dataset: Dataset) -> None:
+        self.databases, self.labels = databases, dataset.labels
+        self.done = [{row[0] for row in db.rows("SELECT idx FROM certificates")} for db in databases]
+
+    def finished_everywhere(self) -> set[int]:
+        return set.intersection(*self.done)
+
+    def finished(self, certificates: Sequence[Certificate]) -> None:
+        for database, done, certificate in zip(self.databases, self.done, certificates, strict=True):
+            if certificate.index not in done:  # a crash may have come between two databases
+                database.add(certificate, int(self.labels[certificate.index]))
+                done.add(certificate.index)
+
+    def unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
+        self.databases[0].save_unfinished(states)
+
+
+def check_indices(dataset: Dataset, indices: Sequence[int] | None) -> tuple[int, ...]:
+    """Return the images to certify, each once; all for None."""
+    if indices is None:
+        return tuple(range(len(dataset)))
+    chosen = tuple(int(index) for index in indices)
+    wrong = [index for index in chosen if not 0 <= index < len(dataset)]
+    if wrong or not chosen or len(set(chosen)) != len(chosen):
+        raise InvalidArgumentError(
+            f"indices must be different numbers from 0 to {len(dataset) - 1}, at least one, got "
+            f"{wrong[0] if wrong else list(chosen)[:10]}"
+        )
+    return chosen
+
+
+def _stored_manifest(folder: Path | None, resume: bool) -> dict[str, Any] | None:
+    """Return the manifest of a run to continue; refuse to write into an existing run without resume."""
+    if folder is None:
+        return None
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"{folder} is a file; choose a folder for the run")
+    if not (folder / FILE_NAME).exists():
+        return None
+    if not resume:
+        raise StoreError(f"{folder} already holds a run; continue it with resume or choose another folder")
+    database = RunDatabase(folder, writable=False)
+    try:
+        return database.manifest()
+    finally:
+        database.close()
+
+
+def _check_images(
+    classifier: SmoothedClassifier,
+    certification: Certification,
+    dataset: Dataset,
+    indices: Sequence[int],
+    batch_size: int | None,
+) -> int:
+    """Check every image, and the model on the first; return the rows per batch."""
+    for index in indices:
+        try:
+            image = classifier.check_image(dataset.image(index))
+        except SmoothcertError as error:
+            raise type(error)(f"image {index} of {dataset.name}: {error}") from error
+        if index == indices[0]:
+            first = image
+    certification.check(first)
+    return check_batch_size(batch_size, first)
+
+
+def _title(name: str, database: RunDatabase) -> str:
+    return name if database.folder is None else database.folder.name

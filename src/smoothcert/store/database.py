@@ -1,0 +1,168 @@
+"""The run folder's database: one SQLite file that survives a crash at any moment."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from smoothcert.certificates import Certificate
+from smoothcert.errors import StoreError
+
+FILE_NAME = "run.sqlite"
+
+_SCHEMA = (
+    "CREATE TABLE manifest (field TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    """CREATE TABLE certificates (
+        idx INTEGER PRIMARY KEY, label INTEGER NOT NULL, outcome TEXT NOT NULL, predicted INTEGER,
+        radius REAL NOT NULL, p_lower REAL NOT NULL, samples INTEGER NOT NULL, evaluations INTEGER NOT NULL,
+        seconds REAL NOT NULL)""",
+    """CREATE TABLE counts (
+        idx INTEGER NOT NULL, position INTEGER NOT NULL, phase TEXT NOT NULL, purpose TEXT NOT NULL,
+        radius REAL, drawn INTEGER NOT NULL, evaluations INTEGER NOT NULL, votes TEXT NOT NULL,
+        PRIMARY KEY (idx, position))""",
+    "CREATE TABLE unfinished (idx INTEGER PRIMARY KEY, state TEXT NOT NULL)",
+)
+
+
+class RunDatabase:
+    """Reads and writes one run. One transaction per finished image; a crash loses at most what is under way.
+
+    Not shared between processes that write. Every failure of the database is a `StoreError`.
+
+    Args:
+        folder: the run folder; None keeps the run in memory.
+        writable: False opens an existing run for reading only.
+    """
+
+    def __init__(self, folder: Path | None, *, writable: bool) -> None:
+        self.folder = folder
+        self.where = "memory" if folder is None else str(folder / FILE_NAME)
+        with self._errors("open"):
+            if folder is None:
+                self._connection = sqlite3.connect(":memory:", isolation_level=None)
+            else:
+                if writable:
+                    folder.mkdir(parents=True, exist_ok=True)
+                mode = "rwc" if writable else "ro"
+                self._connection = sqlite3.connect(
+                    f"{(folder / FILE_NAME).resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None
+                )
+            self._prepare(writable and folder is not None)
+
+    def _prepare(self, durable: bool) -> None:
+        try:
+            if self._connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+                raise sqlite3.DatabaseError("the file fails its consistency check")
+            if durable:
+                self._connection.execute("PRAGMA journal_mode=WAL")
+                self._connection.execute("PRAGMA synchronous=NORMAL")
+        except BaseException:
+            self._connection.close()
+            raise
+
+    @contextmanager
+    def _errors(self, doing: str) -> Iterator[None]:
+        """Turn what SQLite or the file system raises into one sentence with the fix."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if "full" in str(error) or "I/O" in str(error):
+                raise StoreError(
+                    f"cannot {doing} {self.where}: {error}; free some space and continue with resume"
+                ) from error
+            raise StoreError(f"cannot {doing} {self.where}: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise StoreError(
+                f"{self.where} is damaged or no run database ({error}); restore it from a copy or start a new run"
+            ) from error
+        except OSError as error:
+            raise StoreError(f"cannot {doing} {self.where}: {error.strerror or error}") from error
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._errors("write"):
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def begin(self, manifest: Mapping[str, Any]) -> None:
+        """Write schema and manifest, together or not at all."""
+        with self._transaction() as connection:
+            for statement in _SCHEMA:
+                connection.execute(statement)
+            rows = [(field, json.dumps(value)) for field, value in manifest.items()]
+            connection.executemany("INSERT INTO manifest VALUES (?, ?)", rows)
+
+    def manifest(self) -> dict[str, Any] | None:
+        """Return the manifest, or None if the run never got as far as writing it."""
+        with self._errors("read"):
+            tables = self._connection.execute("SELECT name FROM sqlite_master WHERE name = 'manifest'")
+            if tables.fetchone() is None:
+                return None
+            rows = self._connection.execute("SELECT field, value FROM manifest").fetchall()
+            return {field: json.loads(value) for field, value in rows}
+
+    def add(self, certificate: Certificate, label: int) -> None:
+        """Store one finished image."""
+        c = certificate
+        with self._transaction() as connection:
+            connection.execute(
+                "INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    c.index,
+                    label,
+                    c.outcome.name,
+                    c.predicted,
+                    c.radius,
+                    c.p_lower,
+                    c.samples,
+                    c.evaluations,
+                    c.seconds,
+                ),
+            )
+            rows = [
+                (
+                    c.index,
+                    position,
+                    tally.phase,
+                    tally.purpose,
+                    tally.radius,
+                    tally.counts.drawn,
+                    tally.counts.evaluations,
+                    json.dumps(tally.counts.votes.tolist()),
+                )
+                for position, tally in enumerate(c.tallies)
+            ]
+            connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            connection.execute("DELETE FROM unfinished WHERE idx = ?", (c.index,))
+
+    def save_unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
+        """Store the state of images under way, replacing older ones."""
+        with self._transaction() as connection:
+            rows = [(index, json.dumps(state)) for index, state in states.items()]
+            connection.executemany("INSERT OR REPLACE INTO unfinished VALUES (?, ?)", rows)
+
+    def unfinished(self) -> dict[int, dict[str, Any]]:
+        """Return the states of images under way, by index."""
+        return {index: json.loads(state) for index, state in self.rows("SELECT * FROM unfinished")}
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """Return the rows of a query."""
+        with self._errors("read"):
+            return self._connection.execute(query).fetchall()
+
+    def close(self, *, finished: bool = False) -> None:
+        """Close; a finished run becomes one plain file that read-only places can hold."""
+        with self._errors("close"):
+            if finished and self.folder is not None:
+                self._connection.execute("PRAGMA journal_mode=DELETE")
+            self._connection.close()

@@ -1,0 +1,89 @@
+"""The manifest: everything that decides a run's votes and certificates, and the refusal of any change."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from typing import Any
+
+from smoothcert.certificates import Certification
+from smoothcert.data import Dataset
+from smoothcert.errors import ManifestMismatchError
+from smoothcert.sampling import CHUNK_VOTES
+
+FORMAT = 1
+_MISSING = "nothing"
+
+
+def make_manifest(
+    certification: Certification, answer: int, dataset: Dataset, indices: Sequence[int]
+) -> dict[str, Any]:
+    """Return what identifies a run: equal manifests give equal votes and certificates.
+
+    Batch size and workers are not in it, because no vote depends on them.
+
+    Args:
+        certification: classifier, noise, procedure, alpha and seed.
+        answer: which of the certification's classifiers the run is about.
+        dataset: where the images come from.
+        indices: images of the run, in the data set's numbering.
+    """
+    engine = certification.engine
+    return {
+        "format": FORMAT,
+        "model": certification.models[answer],
+        "num_classes": engine.num_classes,
+        "engine": engine.engine_name,
+        "noise": certification.noise.describe(),
+        "norm": certification.noise.norm,
+        "procedure": plain(certification.procedure),
+        "alpha": certification.alpha,
+        "on_nan": certification.on_nan,
+        "seed": str(certification.seed),  # as text: other readers of JSON lose digits beyond 2^53
+        "chunk_votes": CHUNK_VOTES,
+        "dataset": {"name": dataset.name, "split": dataset.split, "digest": dataset.digest},
+        "class_names": list(dataset.class_names),
+        "indices": list(indices),
+        "versions": {
+            "smoothcert": version("smoothcert"),
+            "torch": version("torch"),
+            "numpy": version("numpy"),
+            "scipy": version("scipy"),
+            "python": f"{sys.version_info.major}.{sys.version_info.minor}",
+        },
+    }
+
+
+def plain(value: Any) -> Any:
+    """Return a value as JSON would give it back: tuples as lists."""
+    if isinstance(value, Mapping):
+        return {key: plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(inner) for inner in value]
+    return value
+
+
+def check_same(stored: Mapping[str, Any], wanted: Mapping[str, Any], where: str) -> None:
+    """Refuse to continue a run under another manifest, naming every field that differs."""
+    differing = _differences("", stored, wanted)
+    if differing:
+        raise ManifestMismatchError(
+            f"cannot resume {where}: {'; '.join(differing)}; use the same settings or start a new run elsewhere"
+        )
+
+
+def _differences(prefix: str, stored: Any, wanted: Any) -> list[str]:
+    if isinstance(stored, Mapping) and isinstance(wanted, Mapping):
+        found = []
+        for key in {**stored, **wanted}:
+            found += _differences(f"{prefix}{key}.", stored.get(key, _MISSING), wanted.get(key, _MISSING))
+        return found
+    if stored == wanted:
+        return []
+    return [f"{prefix.rstrip('.')} was {_short(stored)} and is now {_short(wanted)}"]
+
+
+def _short(value: Any) -> str:
+    text = f"{len(value)} entries" if isinstance(value, list) and len(value) > 8 else repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
