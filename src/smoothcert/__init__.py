@@ -1,0 +1,52 @@
+"""Certified robustness by randomized smoothing: train, ensemble, certify, report.
+
+    import smoothcert as sc
+    classifier = sc.SmoothedClassifier(model, noise=sc.Gaussian(0.25), num_classes=10)
+    certificate = classifier.certify(image)
+"""
+
+from smoothcert import bounds, errors
+from smoothcert.certificates import (
+    Certificate,
+    FixedSample,
+    GroupSequential,
+    Outcome,
+    Sequential,
+    SmoothedClassifier,
+    Staged,
+    load_classifier,
+)
+from smoothcert.data import Dataset, load_dataset
+from smoothcert.ensembles import Panel, VotingEnsemble
+from smoothcert.models import create_model
+from smoothcert.noise import Gaussian, Laplace, Uniform
+from smoothcert.sampling import Counts
+from smoothcert.store import Run, certify, certify_panel
+from smoothcert.training import TrainConfig, train
+
+__all__ = [
+    "Certificate",
+    "Counts",
+    "Dataset",
+    "FixedSample",
+    "Gaussian",
+    "GroupSequential",
+    "Laplace",
+    "Outcome",
+    "Panel",
+    "Run",
+    "Sequential",
+    "SmoothedClassifier",
+    "Staged",
+    "TrainConfig",
+    "Uniform",
+    "VotingEnsemble",
+    "bounds",
+    "certify",
+    "certify_panel",
+    "create_model",
+    "errors",
+    "load_classifier",
+    "load_dataset",
+    "train",
+]

@@ -1,7 +1,8 @@
 """Certificates -> a run folder that survives a crash; the field's TSV in and out."""
 
 from smoothcert.store.certify import certify, certify_panel
+from smoothcert.store.export import EXPORTERS, export_run
 from smoothcert.store.run import Run
 from smoothcert.store.tsv import floor_digits, format_tsv, read_tsv
 
-__all__ = ["Run", "certify", "certify_panel", "floor_digits", "format_tsv", "read_tsv"]
+__all__ = ["EXPORTERS", "Run", "certify", "certify_panel", "export_run", "floor_digits", "format_tsv", "read_tsv"]

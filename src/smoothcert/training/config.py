@@ -53,9 +53,9 @@ class TrainConfig(BaseModel):
     sigma: float = Field(default=0.25, gt=0)
     epochs: int = Field(default=20, ge=1)
     lr: float = Field(default=0.1, gt=0)
-    batch_size: int = Field(default=64, ge=1)
+    batch_size: int = Field(default=32, ge=1)
     momentum: float = Field(default=0.9, ge=0, lt=1)
-    weight_decay: float = Field(default=1e-4, ge=0)
+    weight_decay: float = Field(default=1e-3, ge=0)
     seed: int | None = None
 
     def __init__(self, **values: Any) -> None:

@@ -1,0 +1,5 @@
+"""`python -m smoothcert` is the command `smoothcert`."""
+
+from smoothcert.cli.app import main
+
+main()

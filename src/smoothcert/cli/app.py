@@ -1,0 +1,39 @@
+"""The command line: options in, calls to the package out, one sentence on a user's mistake."""
+
+from __future__ import annotations
+
+import sys
+
+import typer
+
+from smoothcert.cli.analyze import analyze
+from smoothcert.cli.certify import certify
+from smoothcert.cli.demo import demo
+from smoothcert.cli.export import export
+from smoothcert.cli.predict import predict
+from smoothcert.errors import SmoothcertError
+
+USER_MISTAKE = 2
+
+app = typer.Typer(
+    name="smoothcert",
+    help="Certified robustness by randomized smoothing: classify noisy copies, let them vote, prove a radius.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+for command in (demo, certify, predict, analyze, export):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run the command line; exit code 2 and one sentence on a user's mistake."""
+    try:
+        app()
+    except SmoothcertError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(USER_MISTAKE)
+    except BrokenPipeError:  # the reader of a pipe has seen enough
+        sys.stderr.close()
+        sys.exit(0)

@@ -1,0 +1,79 @@
+"""`smoothcert certify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smoothcert import store
+from smoothcert.cli import options as opt
+from smoothcert.data import load_dataset, select_indices
+from smoothcert.report import Summary, print_summaries
+
+
+def certify(
+    model: opt.ModelFolder,
+    out: Annotated[Path, typer.Option("--out", help="Run folder to write.")],
+    dataset: opt.DatasetName = "digits",
+    data_dir: opt.DataDir = None,
+    every: Annotated[int | None, typer.Option("--every", help="Every K-th test image.")] = None,
+    first: Annotated[int | None, typer.Option("--first", help="The first N test images.")] = None,
+    indices: Annotated[str | None, typer.Option("--indices", help="Test images A:B.")] = None,
+    noise: opt.NoiseName = None,
+    sigma: opt.Sigma = None,
+    procedure: Annotated[
+        str, typer.Option("--procedure", help="fixed, staged, sequential or group.")
+    ] = "fixed",
+    radius: Annotated[float | None, typer.Option("--radius", help="The radius to prove.")] = None,
+    radii: Annotated[
+        str | None, typer.Option("--radii", help="Several radii, R1,R2,.. (sequential).")
+    ] = None,
+    n0: Annotated[int | None, typer.Option("--n0", help="Votes that choose the class.")] = None,
+    n: Annotated[
+        int | None, typer.Option("--n", help="Votes that bound it (fixed, group) or the cap (sequential).")
+    ] = None,
+    stages: Annotated[
+        str | None, typer.Option("--stages", help="Votes of each stage, N1,N2,.. (staged).")
+    ] = None,
+    alpha: opt.Alpha = 0.001,
+    beta: Annotated[
+        float, typer.Option("--beta", help="Error probability of giving up too early.")
+    ] = 0.001,
+    seed: opt.Seed = None,
+    workers: opt.Workers = None,
+    engine: opt.Engine = "auto",
+    batch_size: opt.BatchSize = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the run in --out, or start it.")
+    ] = False,
+) -> None:
+    """Certify test images of a data set into a run folder.
+
+    Killed at any moment, the same command with --resume continues and ends with the same certificates.
+
+    Example:
+
+      smoothcert certify demo/models/ensemble --dataset digits --first 100 --procedure sequential
+      --radii 0,0.25,0.5 --out runs/ensemble
+    """
+    chosen = opt.choose_procedure(
+        procedure, radius=radius, radii=radii, n0=n0, n=n, stages=stages, beta=beta
+    )
+    images = load_dataset(dataset, split="test", data_dir=data_dir)
+    run = store.certify(
+        opt.choose_classifier(model, noise, sigma),
+        images,
+        procedure=chosen,
+        alpha=alpha,
+        seed=opt.choose_seed(seed),
+        indices=select_indices(len(images), every=every, first=first, indices=indices),
+        engine=engine,
+        workers=workers,
+        batch_size=batch_size,
+        out=out,
+        resume=resume,
+        show_progress=True,
+    )
+    print_summaries([Summary.of_run(run, str(out))])

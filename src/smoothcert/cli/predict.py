@@ -1,0 +1,56 @@
+"""`smoothcert predict`."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+from smoothcert.cli import options as opt
+from smoothcert.data import load_dataset, select_indices
+
+
+def predict(
+    model: opt.ModelFolder,
+    dataset: opt.DatasetName = "digits",
+    data_dir: opt.DataDir = None,
+    indices: Annotated[str, typer.Option("--indices", help="Test images A:B.")] = "0:10",
+    noise: opt.NoiseName = None,
+    sigma: opt.Sigma = None,
+    n: Annotated[int, typer.Option("--n", help="Votes per image.")] = 1_000,
+    alpha: opt.Alpha = 0.001,
+    seed: opt.Seed = None,
+    workers: opt.Workers = None,
+    engine: opt.Engine = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON list instead of lines.")] = False,
+) -> None:
+    """Answer with the smoothed classifier's class for test images, or abstain.
+
+    The answer is the smoothed classifier's class except with probability alpha; it says nothing about
+    images nearby (see certify).
+
+    Example:
+
+      smoothcert predict demo/models/ensemble --dataset digits --indices 0:5
+    """
+    classifier = opt.choose_classifier(model, noise, sigma)
+    images = load_dataset(dataset, split="test", data_dir=data_dir)
+    answers = []
+    for index in select_indices(len(images), indices=indices):
+        found = classifier.predict(
+            images.image(index),
+            n,
+            alpha,
+            seed=opt.choose_seed(seed),
+            index=index,
+            engine=engine,
+            workers=workers,
+        )
+        label = int(images.labels[index])
+        answers.append({"idx": index, "label": label, "predicted": found})
+        if not as_json:
+            name = "abstain" if found is None else images.class_names[found]
+            print(f"{index}\t{name}\t(label {images.class_names[label]})", flush=True)
+    if as_json:
+        print(json.dumps(answers))

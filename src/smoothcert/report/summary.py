@@ -1,0 +1,118 @@
+"""One run or log in a few numbers, unrounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothcert.certificates import Results, radius_grid
+from smoothcert.errors import StoreError
+from smoothcert.store import Run, read_tsv
+
+CONFIDENCE = 0.95
+_QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """The figures of one set of certificates; fractions, radii in pixel units, nothing rounded.
+
+    Args:
+        name: path or title.
+        results: the certificates as columns.
+        seconds: worker seconds, summed.
+        samples: votes drawn per image, where known.
+        evaluations: forward passes per image, where known.
+        p_hat: share of the leading class in the votes of each image, where known.
+    """
+
+    name: str
+    results: Results
+    seconds: float
+    samples: NDArray[np.int64] | None = None
+    evaluations: NDArray[np.int64] | None = None
+    p_hat: NDArray[np.float64] | None = None
+
+    @classmethod
+    def of_run(cls, run: Run, name: str | None = None) -> Summary:
+        """Summarise a run."""
+        return cls(
+            name=run.name if name is None else name,
+            results=run.results,
+            seconds=float(sum(run.column("seconds"))),
+            samples=np.asarray(run.column("samples"), dtype=np.int64),
+            evaluations=np.asarray(run.column("evaluations"), dtype=np.int64),
+            p_hat=run.p_hat,
+        )
+
+    @classmethod
+    def of_path(cls, path: Path) -> Summary:
+        """Summarise a run folder or a log in the field's columns."""
+        if path.is_dir():
+            return cls.of_run(Run.open(path), str(path))
+        if not path.exists():
+            raise StoreError(f"there is no {path}; give run folders or TSV logs")
+        results, seconds = read_tsv(path)
+        return cls(name=str(path), results=results, seconds=float(seconds.sum()))
+
+    @property
+    def largest_radius(self) -> float:
+        """The largest certified radius of a correctly certified image."""
+        return float(np.max(self.results.radius, where=self.results.correct, initial=0.0))
+
+    @property
+    def indices(self) -> str:
+        """The images in words."""
+        return describe_indices(self.results.index)
+
+    def to_json(self, radii: NDArray[np.float64] | None = None) -> dict[str, Any]:
+        """Return plain values for `--json`; keys of certified accuracy are radii with two decimals.
+
+        Args:
+            radii: where to read certified accuracy; steps of .25 up to the largest radius by default.
+        """
+        grid = radius_grid(self.largest_radius) if radii is None else radii
+        low, high = self.results.certified_accuracy_interval(grid, CONFIDENCE)
+        keys = [f"{radius:.2f}" if round(radius, 2) == radius else f"{radius:g}" for radius in grid]
+        return {
+            "path": self.name,
+            "images": len(self.results),
+            "acr": self.results.average_radius(),
+            "certified_accuracy": dict(
+                zip(keys, self.results.certified_accuracy(grid).tolist(), strict=True)
+            ),
+            "certified_accuracy_interval": dict(
+                zip(keys, [list(pair) for pair in zip(low.tolist(), high.tolist(), strict=True)], strict=True)
+            ),
+            "confidence": CONFIDENCE,
+            "abstained": self.results.abstained(),
+            "indices": self.indices,
+            "samples_per_image": _mean(self.samples),
+            "evaluations_per_image": _mean(self.evaluations),
+            "p_hat_quantiles": None
+            if self.p_hat is None
+            else {str(q): float(v) for q, v in zip(_QUANTILES, np.quantile(self.p_hat, _QUANTILES), strict=True)},
+            "seconds": self.seconds,
+        }
+
+
+def describe_indices(indices: NDArray[np.int64]) -> str:
+    """Return an index set in words, because the choice of images moves every figure."""
+    if len(indices) == 0:
+        return "no images"
+    ordered = np.sort(indices)
+    steps = np.unique(np.diff(ordered))
+    if len(ordered) == 1:
+        return f"image {ordered[0]}"
+    if len(steps) == 1:
+        every = "" if steps[0] == 1 else f", every {steps[0]}th"
+        return f"images {ordered[0]} to {ordered[-1]}{every}"
+    return f"{len(ordered)} images between {ordered[0]} and {ordered[-1]}"
+
+
+def _mean(values: NDArray[np.int64] | None) -> float | None:
+    return None if values is None or len(values) == 0 else float(values.mean())

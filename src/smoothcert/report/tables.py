@@ -1,0 +1,65 @@
+"""Tables of summaries for a terminal; every figure rounded in the safe direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothcert.certificates import ACR_CAVEAT, radius_grid
+from smoothcert.report.summary import Summary
+from smoothcert.store import floor_digits
+
+_STEPS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_MOST_RADII = 9  # what fits beside the other columns in eighty characters
+
+
+def percent(fraction: float) -> str:
+    """Return a fraction as a percentage with one decimal, rounded down."""
+    return f"{math.floor(round(fraction * 1000, 9)) / 10:.1f}"
+
+
+def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
+    """Return at most nine radii that suit all summaries: steps of .25 unless the radii are small or large."""
+    largest = max((summary.largest_radius for summary in summaries), default=0.0)
+    steps = _STEPS if largest < 0.5 else _STEPS[1:]
+    return next((g for step in steps if len(g := radius_grid(largest, step)) <= _MOST_RADII), g)
+
+
+def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | None = None) -> None:
+    """Print one row per summary: images, ACR, abstained and certified accuracy (%), votes; then the small print.
+
+    Args:
+        summaries: what to compare.
+        radii: radii in pixel units; a common grid by default.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    grid = common_grid(summaries) if radii is None else radii
+    title = "Certified accuracy (%) at radius, rounded down"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for heading in ("images", "ACR", *(f"r={radius:g}" for radius in grid), "abst.", "votes"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    # Long paths would push the figures off the screen: rows are numbered then, and named below.
+    numbered = any(len(summary.name) > 12 for summary in summaries)
+    for number, summary in enumerate(summaries, start=1):
+        table.add_row(
+            f"\\[{number}]" if numbered else summary.name,
+            str(len(summary.results)),
+            floor_digits(summary.results.average_radius(), 4),
+            *(percent(value) for value in summary.results.certified_accuracy(grid)),
+            f"{100 * summary.results.abstained():.1f}",
+            "" if summary.samples is None or not len(summary.samples) else f"{summary.samples.mean():.0f}",
+        )
+    terminal = Console()
+    console = terminal if terminal.is_terminal else Console(width=160)
+    console.print(table)
+    for number, summary in enumerate(summaries, start=1):
+        name = f"[{number}] {summary.name}" if numbered else summary.name
+        console.print(f"{name}: {summary.indices}", style="dim", highlight=False, markup=False, soft_wrap=True)
+    console.print(f"votes: mean per image. {ACR_CAVEAT}", style="dim", highlight=False)

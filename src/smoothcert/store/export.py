@@ -1,0 +1,50 @@
+"""A run -> the bytes of a table, by format name."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.registry import Registry
+from smoothcert.store.run import Run
+from smoothcert.store.tsv import format_tsv
+
+EXPORTERS: Registry[Callable[[Run], bytes]] = Registry("export format")
+
+
+def export_run(run: Run, form: str) -> bytes:
+    """Return a run as a table; radii rounded down in TSV, at full precision in the other formats.
+
+    Args:
+        run: what to export.
+        form: a name in `EXPORTERS`.
+    """
+    return EXPORTERS[form](run)
+
+
+@EXPORTERS.register("tsv")
+def _tsv(run: Run) -> bytes:
+    return format_tsv(run).encode()
+
+
+@EXPORTERS.register("csv")
+def _csv(run: Run) -> bytes:
+    return run.to_frame().to_csv(index=False).encode()
+
+
+@EXPORTERS.register("json")
+def _json(run: Run) -> bytes:
+    return (run.to_frame().to_json(orient="records", indent=1, double_precision=15) + "\n").encode()
+
+
+@EXPORTERS.register("parquet")
+def _parquet(run: Run) -> bytes:
+    buffer = io.BytesIO()
+    try:
+        run.to_frame().to_parquet(buffer, index=False)
+    except ImportError as error:
+        raise InvalidArgumentError(
+            "parquet needs pyarrow; install it with: pip install 'smoothcert[parquet]'"
+        ) from error
+    return buffer.getvalue()

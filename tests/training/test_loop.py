@@ -1,0 +1,64 @@
+"""The parts of the loop against closed forms: schedule, loss, noisy accuracy."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from scipy.special import log_softmax, ndtr
+from torch import nn
+
+from smoothcert.data import Dataset
+from smoothcert.noise import Gaussian
+from smoothcert.seeding import generator_for
+from smoothcert.training import GaussianAugmentation, noisy_accuracy
+from smoothcert.training.loop import learning_rate
+
+
+@pytest.mark.parametrize("steps", [1, 10, 360])
+def test_one_cycle_rises_then_falls_and_stays_positive(steps):
+    rates = [learning_rate(step, steps, 0.1) for step in range(steps)]
+    top = int(np.argmax(rates))
+    assert all(0 < rate <= 0.1 for rate in rates)
+    assert rates[: top + 1] == sorted(rates[: top + 1])
+    assert rates[top:] == sorted(rates[top:], reverse=True)
+
+
+def test_one_cycle_peaks_at_three_tenths():
+    assert learning_rate(29, 100, 0.1) == pytest.approx(0.1)
+    assert learning_rate(14, 100, 0.1) == pytest.approx(0.05)
+    # halfway down the cosine, which reaches 0 at step 100
+    assert learning_rate(49, 70, 0.1) == pytest.approx(0.1 * (1 + math.cos(math.pi * 29 / 50)) / 2)
+    assert learning_rate(99, 100, 0.1) < 1e-4
+
+
+def test_gaussian_objective_is_cross_entropy_of_one_noisy_copy():
+    model = nn.Linear(3, 4)
+    images = torch.rand(5, 3, generator=torch.Generator().manual_seed(0))
+    labels = torch.tensor([0, 3, 1, 1, 2])
+    parts = GaussianAugmentation().loss(model, images, labels, Gaussian(0.5), generator_for(1, 2, "t"))
+    noise = torch.empty(5, 3).normal_(0.0, 0.5, generator=generator_for(1, 2, "t")).numpy()
+    logits = (images.numpy() + noise) @ model.weight.detach().numpy().T + model.bias.detach().numpy()
+    expected = -log_softmax(logits, axis=1)[np.arange(5), labels.numpy()].mean()
+    assert list(parts) == ["cross_entropy"]
+    assert parts["cross_entropy"].item() == pytest.approx(expected, rel=1e-5)
+    assert parts["cross_entropy"].requires_grad
+
+
+class HalfSpace(nn.Module):
+    """Class 1 where the first coordinate is positive: right with probability Phi(margin / sigma)."""
+
+    def forward(self, batch):
+        return torch.stack([-batch[:, 0], batch[:, 0]], dim=1)
+
+
+@pytest.mark.parametrize("mode", [True, False])
+def test_noisy_accuracy_of_a_half_space_is_known(mode):
+    margins = np.array([0.1, 0.3, -0.2], dtype=np.float32)
+    dataset = Dataset.from_arrays(np.repeat(margins, 400)[:, None], np.ones(1200, dtype=np.int64))
+    model = HalfSpace().train(mode)
+    found = noisy_accuracy(model, dataset, Gaussian(0.25), draws=20, generator=generator_for(0, 0, "test"))
+    probabilities = ndtr(margins / 0.25)
+    spread = math.sqrt((probabilities * (1 - probabilities)).mean() / 24_000)
+    assert abs(found - probabilities.mean()) < 4 * spread
+    assert model.training is mode

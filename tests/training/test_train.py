@@ -1,0 +1,125 @@
+"""Training: good enough, the same for the same seed, and without traces outside its folder."""
+
+import json
+
+import pytest
+import torch
+
+from smoothcert.data import load_dataset
+from smoothcert.errors import CheckpointError, InvalidArgumentError, ModelOutputError
+from smoothcert.models import load_checkpoint
+from smoothcert.noise import noise_from
+from smoothcert.seeding import generator_for
+from smoothcert.training import TrainConfig, noisy_accuracy, train
+
+SHORT = {"epochs": 2, "seed": 5, "batch_size": 256}
+
+
+def test_same_seed_same_bits_whatever_torch_was_doing(tmp_path):
+    threads = torch.get_num_threads()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(1)
+        first = train(SHORT, tmp_path / "first")
+        torch.manual_seed(2)
+        torch.set_num_threads(2)
+        try:
+            state = torch.random.get_rng_state()
+            second = train(TrainConfig(**SHORT), tmp_path / "second")
+            assert torch.equal(torch.random.get_rng_state(), state)
+            assert torch.get_num_threads() == 2
+        finally:
+            torch.set_num_threads(threads)
+    third = train({**SHORT, "seed": 6}, tmp_path / "third")
+    assert first.digest == second.digest
+    assert first.digest != third.digest
+    weights = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("first", "second")]
+    assert weights[0] == weights[1]
+
+
+def test_card_tells_how_the_model_was_made(tmp_path):
+    epochs = []
+    returned = train({**SHORT, "sigma": 0.5, "noise": "laplace"}, tmp_path / "m", on_epoch=epochs.append)
+    model, card = load_checkpoint(tmp_path / "m")
+    assert card == returned
+    assert card.training == TrainConfig(**SHORT, sigma=0.5, noise="laplace").model_dump()
+    assert noise_from(card.noise).std == pytest.approx(0.5)
+    assert card.dataset == {"name": "digits", "digest": load_dataset("digits", "train").digest}
+    assert (card.method, card.architecture, card.class_names) == ("gaussian", "convnet", tuple("0123456789"))
+    assert [metrics.epoch for metrics in epochs] == [1, 2]
+    assert epochs[1].loss < epochs[0].loss
+    assert 0 < epochs[0].seconds < epochs[1].seconds
+    # The figure in the card is about the weights in the folder: measured again, it is the same.
+    again = noisy_accuracy(
+        model,
+        load_dataset("digits", "holdout"),
+        noise_from(card.noise),
+        draws=10,
+        generator=generator_for(5, 0, "holdout-noise"),
+    )
+    assert card.metrics["holdout_noisy_accuracy"] == epochs[1].holdout_noisy_accuracy == again
+
+
+def test_without_a_seed_one_is_drawn_and_recorded(tmp_path):
+    options = {"epochs": 1, "batch_size": 1097}
+    cards = [train(options, tmp_path / name) for name in ("a", "b")]
+    assert cards[0].training["seed"] != cards[1].training["seed"]
+    again = train({**options, "seed": cards[0].training["seed"]}, tmp_path / "c")
+    assert again.digest == cards[0].digest
+    assert train(options, tmp_path / "a") == cards[0]  # no seed asked for: the finished one will do
+
+
+def test_finished_training_is_not_repeated(tmp_path):
+    card = train(SHORT, tmp_path / "m")
+    calls = []
+    assert train(SHORT, tmp_path / "m", on_epoch=calls.append) == card
+    assert calls == []
+    with pytest.raises(CheckpointError, match="trained with another sigma, epochs; choose another folder"):
+        train({**SHORT, "epochs": 3, "sigma": 0.5}, tmp_path / "m")
+    with pytest.raises(CheckpointError, match="another seed"):
+        train({**SHORT, "seed": 1}, tmp_path / "m")
+    content = json.loads((tmp_path / "m" / "model.json").read_text())
+    content["dataset"]["digest"] = "other"
+    (tmp_path / "m" / "model.json").write_text(json.dumps(content))
+    with pytest.raises(CheckpointError, match="another dataset digest"):
+        train(SHORT, tmp_path / "m")
+
+
+def test_nothing_is_written_before_training_succeeds(tmp_path):
+    out = tmp_path / "m"
+
+    def stop(metrics):
+        assert not out.exists()
+        if metrics.epoch == 2:
+            raise KeyboardInterrupt
+
+    state, threads = torch.random.get_rng_state(), torch.get_num_threads()
+    with pytest.raises(KeyboardInterrupt):
+        train(SHORT, out, on_epoch=stop)
+    assert not out.exists()
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert torch.get_num_threads() == threads
+    train(SHORT, out)
+    load_checkpoint(out)
+
+
+def test_diverged_training_stops_with_its_cause(tmp_path):
+    with pytest.raises(ModelOutputError, match=r"loss became (nan|inf) in epoch \d; .* below lr=1e\+30"):
+        train({**SHORT, "lr": 1e30}, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+
+
+def test_wrong_settings_and_places_are_refused_first(tmp_path):
+    with pytest.raises(InvalidArgumentError, match="'sigma'"):
+        train({"sigma": 0}, tmp_path / "m")
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CheckpointError, match="is a file; choose a folder"):
+        train(SHORT, tmp_path / "file")
+
+
+def test_digits_at_a_quarter_reach_nine_tenths(tmp_path):
+    card = train({"sigma": 0.25, "epochs": 20, "seed": 0}, tmp_path / "m")
+    assert card.metrics["holdout_noisy_accuracy"] > 0.9
+    model, _ = load_checkpoint(tmp_path / "m")
+    test = load_dataset("digits", "test")
+    found = noisy_accuracy(model, test, noise_from(card.noise), draws=10, generator=generator_for(0, 0, "t"))
+    assert found > 0.9
