@@ -1,8 +1,8 @@
 """Certified robustness by randomized smoothing: train, ensemble, certify, report.
 
-    import smoothcert as sc
-    classifier = sc.SmoothedClassifier(model, noise=sc.Gaussian(0.25), num_classes=10)
-    certificate = classifier.certify(image)
+import smoothcert as sc
+classifier = sc.SmoothedClassifier(model, noise=sc.Gaussian(0.25), num_classes=10)
+certificate = classifier.certify(image)
 """
 
 from smoothcert import bounds, errors

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv, betainccinv
+from scipy.special import betainccinv, betaincinv
 
 from smoothcert.errors import InvalidArgumentError
 

@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.bounds.boundary import Boundary, Floats, Ints, trim_law, binomial_law
+from smoothcert.bounds.boundary import Boundary, Floats, Ints, binomial_law, trim_law
 from smoothcert.bounds.clopper_pearson import check_level
 
 EARLY_SHARE = 0.2  # of alpha for all looks but the last; the rest is kept for the last look

@@ -85,9 +85,7 @@ def confidence_sequence_lower(successes: ArrayLike, trials: ArrayLike, alpha: fl
         alpha: one-sided error probability, in (0, 1).
     """
     check_level("alpha", alpha)
-    a, n = np.broadcast_arrays(
-        np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    )
+    a, n = np.broadcast_arrays(np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64))
     low, high = np.zeros(a.shape), a / n
     for _ in range(60):
         middle = (low + high) / 2

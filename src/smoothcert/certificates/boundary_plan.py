@@ -126,7 +126,11 @@ def plan_boundaries(
     if n0:
         phases.insert(0, Phase("select", (n0,)))
     else:
-        level = shared_vote_level(make(thresholds[0], alpha), thresholds[0], alpha) if thresholds[0] > 0.5 else 0.0
+        level = (
+            shared_vote_level(make(thresholds[0], alpha), thresholds[0], alpha)
+            if thresholds[0] > 0.5
+            else 0.0
+        )
         if level < alpha / 2:
             raise InvalidArgumentError(
                 f"n0=0 lets the bounding votes choose the class, which radius {radii[0]} is too small to pay for; "

@@ -52,9 +52,7 @@ class Certification:
         """Return a pool of workers, to be entered."""
 
         def make() -> Sampler:
-            return Sampler(
-                self.engine, self.noise, seed=self.seed, batch_size=batch_size, on_nan=self.on_nan
-            )
+            return Sampler(self.engine, self.noise, seed=self.seed, batch_size=batch_size, on_nan=self.on_nan)
 
         return WorkerPool(make, workers)
 

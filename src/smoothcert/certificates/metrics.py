@@ -34,7 +34,7 @@ class Results:
     @property
     def correct(self) -> NDArray[np.bool_]:
         """True where the certified class is the label; an abstention is wrong."""
-        return self.predicted == self.label
+        return np.equal(self.predicted, self.label)
 
     def __len__(self) -> int:
         return len(self.index)
@@ -67,9 +67,9 @@ class Results:
     def _certified(self, radii: ArrayLike) -> NDArray[np.int64]:
         grid = np.atleast_1d(np.asarray(radii, dtype=np.float64))
         reached = self.radius[:, None] >= grid
-        return (reached & self.correct[:, None]).sum(axis=0)
+        return np.asarray((reached & self.correct[:, None]).sum(axis=0), dtype=np.int64)
 
 
 def radius_grid(largest: float, step: float = 0.25) -> NDArray[np.float64]:
     """Return 0, step, 2 step, .. up to the first value that no radius exceeds."""
-    return np.arange(int(np.ceil(round(largest / step, 9))) + 1) * step
+    return np.asarray(np.arange(int(np.ceil(round(largest / step, 9))) + 1) * step, dtype=np.float64)

@@ -72,7 +72,9 @@ PROCEDURES: Registry[type[Procedure]] = Registry("procedure")
 def check_votes(name: str, value: Any, least: int = 1) -> None:
     """Refuse a number of votes that is not an integer of at least `least`."""
     if isinstance(value, bool) or not isinstance(value, int) or value < least:
-        raise InvalidArgumentError(f"{name} must be an integer number of votes, at least {least}, got {value!r}")
+        raise InvalidArgumentError(
+            f"{name} must be an integer number of votes, at least {least}, got {value!r}"
+        )
 
 
 def check_radius(name: str, value: Any) -> None:

@@ -39,15 +39,14 @@ def certify(
     ] = None,
     alpha: opt.Alpha = 0.001,
     beta: Annotated[
-        float, typer.Option("--beta", help="Error probability of giving up too early.")
-    ] = 0.001,
+        float | None,
+        typer.Option("--beta", help="Error probability of giving up too early; .001 by default."),
+    ] = None,
     seed: opt.Seed = None,
     workers: opt.Workers = None,
     engine: opt.Engine = "auto",
     batch_size: opt.BatchSize = None,
-    resume: Annotated[
-        bool, typer.Option("--resume", help="Continue the run in --out, or start it.")
-    ] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out, or start it.")] = False,
 ) -> None:
     """Certify test images of a data set into a run folder.
 
@@ -58,9 +57,7 @@ def certify(
       smoothcert certify demo/models/ensemble --dataset digits --first 100 --procedure sequential
       --radii 0,0.25,0.5 --out runs/ensemble
     """
-    chosen = opt.choose_procedure(
-        procedure, radius=radius, radii=radii, n0=n0, n=n, stages=stages, beta=beta
-    )
+    chosen = opt.choose_procedure(procedure, radius=radius, radii=radii, n0=n0, n=n, stages=stages, beta=beta)
     images = load_dataset(dataset, split="test", data_dir=data_dir)
     run = store.certify(
         opt.choose_classifier(model, noise, sigma),

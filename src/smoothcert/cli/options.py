@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from smoothcert.certificates import (
-    PROCEDURES,
-    FixedSample,
-    GroupSequential,
-    Procedure,
-    Sequential,
-    SmoothedClassifier,
-    Staged,
-    load_classifier,
-)
+from smoothcert.certificates import PROCEDURES, Procedure, SmoothedClassifier, load_classifier
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 
@@ -67,48 +58,39 @@ def choose_seed(seed: str | None) -> int | None:
         raise InvalidArgumentError(f"--seed must be an integer from 0 to 2^128 - 1, got {seed!r}") from None
 
 
-def choose_procedure(
-    name: str,
-    *,
-    radius: float | None,
-    radii: str | None,
-    n0: int | None,
-    n: int | None,
-    stages: str | None,
-    beta: float,
-) -> Procedure:
-    """Make a procedure from the options that belong to it; refuse the ones that do not."""
-    kind = PROCEDURES[name]
-    votes = {} if n0 is None else {"n0": n0}
-    if kind is FixedSample:
-        _refuse(name, {"--radius": radius, "--radii": radii, "--stages": stages})
-        return FixedSample(**votes, **({} if n is None else {"n": n}))
-    if kind is Sequential:
-        _refuse(name, {"--stages": stages})
-        cap = {} if n is None else {"max_samples": n}
-        grid = None if radii is None else _numbers("--radii", radii)
-        return Sequential(radius=radius, radii=grid, beta=beta, **votes, **cap)
-    _refuse(name, {"--radii": radii})
-    if radius is None:
-        raise InvalidArgumentError(f"procedure {name!r} proves one radius: add --radius, e.g. --radius 0.25")
-    if kind is Staged:
-        _refuse(name, {"--n": n})
-        chosen = {} if stages is None else {"stages": tuple(int(v) for v in _numbers("--stages", stages))}
-        return Staged(radius=radius, beta=beta, **votes, **chosen)
-    _refuse(name, {"--stages": stages})
-    return GroupSequential(radius=radius, beta=beta, **votes, **({} if n is None else {"n": n}))
+# Which options each procedure takes, and what its argument is called.
+_ARGUMENTS = {
+    "fixed": {"n0": "n0", "n": "n"},
+    "staged": {"radius": "radius", "stages": "stages", "n0": "n0", "beta": "beta"},
+    "sequential": {"radius": "radius", "radii": "radii", "n0": "n0", "n": "max_samples", "beta": "beta"},
+    "group": {"radius": "radius", "n0": "n0", "n": "n", "beta": "beta"},
+}
 
 
-def _refuse(procedure: str, options: dict[str, object]) -> None:
-    given = [option for option, value in options.items() if value is not None]
-    if given:
-        raise InvalidArgumentError(f"procedure {procedure!r} takes no {given[0]}; leave it out")
+def choose_procedure(name: str, **options: Any) -> Procedure:
+    """Make a procedure from the options that were given (not None); refuse those it does not take."""
+    kind, takes = PROCEDURES[name], _ARGUMENTS[name]
+    given = {option: value for option, value in options.items() if value is not None}
+    for option in given:
+        if option not in takes:
+            raise InvalidArgumentError(
+                f"procedure {name!r} takes no --{option}; it takes --{', --'.join(takes)}"
+            )
+    if "radius" in takes and "radius" not in given and "radii" not in given:
+        also = " or --radii 0,0.25,0.5" if "radii" in takes else ""
+        raise InvalidArgumentError(f"procedure {name!r} needs to know what to prove: add --radius 0.25{also}")
+    if "radii" in given:
+        given["radii"] = _numbers("--radii", given["radii"], float)
+    if "stages" in given:
+        given["stages"] = _numbers("--stages", given["stages"], int)
+    return kind(**{takes[option]: value for option, value in given.items()})
 
 
-def _numbers(option: str, text: str) -> tuple[float, ...]:
+def _numbers(option: str, text: str, kind: type[int] | type[float]) -> tuple[float, ...]:
     try:
-        return tuple(float(part) for part in text.split(","))
+        return tuple(kind(part) for part in text.split(","))
     except ValueError:
+        example = "100,1000,10000" if kind is int else "0,0.25,0.5"
         raise InvalidArgumentError(
-            f"{option} must be numbers separated by commas such as 0,0.25,0.5, got {text!r}"
+            f"{option} must be numbers separated by commas such as {example}, got {text!r}"
         ) from None

@@ -95,7 +95,9 @@ class Summary:
             "evaluations_per_image": _mean(self.evaluations),
             "p_hat_quantiles": None
             if self.p_hat is None
-            else {str(q): float(v) for q, v in zip(_QUANTILES, np.quantile(self.p_hat, _QUANTILES), strict=True)},
+            else {
+                str(q): float(v) for q, v in zip(_QUANTILES, np.quantile(self.p_hat, _QUANTILES), strict=True)
+            },
             "seconds": self.seconds,
         }
 

@@ -61,5 +61,7 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
     console.print(table)
     for number, summary in enumerate(summaries, start=1):
         name = f"[{number}] {summary.name}" if numbered else summary.name
-        console.print(f"{name}: {summary.indices}", style="dim", highlight=False, markup=False, soft_wrap=True)
+        console.print(
+            f"{name}: {summary.indices}", style="dim", highlight=False, markup=False, soft_wrap=True
+        )
     console.print(f"votes: mean per image. {ACR_CAVEAT}", style="dim", highlight=False)

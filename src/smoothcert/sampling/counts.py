@@ -62,5 +62,7 @@ class Counts:
     def from_json(cls, record: dict[str, object]) -> Counts:
         """Read what `to_json` wrote."""
         return cls(
-            np.asarray(record["votes"], dtype=np.int64), int(str(record["drawn"])), int(str(record["evaluations"]))
+            np.asarray(record["votes"], dtype=np.int64),
+            int(str(record["drawn"])),
+            int(str(record["evaluations"])),
         )

@@ -30,7 +30,9 @@ def check_workers(workers: int | None) -> int:
     if workers is None:
         return default_workers()
     if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
-        raise InvalidArgumentError(f"workers must be a positive integer or None (one per core), got {workers!r}")
+        raise InvalidArgumentError(
+            f"workers must be a positive integer or None (one per core), got {workers!r}"
+        )
     return workers
 
 

@@ -15,7 +15,9 @@ from smoothcert.sampling.schedule import CHUNK_VOTES
 _TOLERANCE = 1e-3  # relative; other batch shapes round differently, another classifier differs by far more
 
 
-def check_fixed_function(engine: Engine, noise: NoiseLaw, image: torch.Tensor, *, seed: int, on_nan: str) -> None:
+def check_fixed_function(
+    engine: Engine, noise: NoiseLaw, image: torch.Tensor, *, seed: int, on_nan: str
+) -> None:
     """Run one batch twice and once among other neighbours; refuse a model whose answers differ.
 
     Catches dropout, batch statistics and the wrong number of logits. It cannot prove that a model is fixed:

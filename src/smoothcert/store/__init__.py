@@ -5,4 +5,13 @@ from smoothcert.store.export import EXPORTERS, export_run
 from smoothcert.store.run import Run
 from smoothcert.store.tsv import floor_digits, format_tsv, read_tsv
 
-__all__ = ["EXPORTERS", "Run", "certify", "certify_panel", "export_run", "floor_digits", "format_tsv", "read_tsv"]
+__all__ = [
+    "EXPORTERS",
+    "Run",
+    "certify",
+    "certify_panel",
+    "export_run",
+    "floor_digits",
+    "format_tsv",
+    "read_tsv",
+]

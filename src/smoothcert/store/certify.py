@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,7 +105,9 @@ def certify_panel(
         seed = int(known["seed"]) if seed is None else seed
         engine = known["engine"] if engine == "auto" else engine
     chosen = check_indices(dataset, indices)
-    certification = classifier.certification(procedure or FixedSample(), alpha=alpha, seed=seed, engine=engine)
+    certification = classifier.certification(
+        procedure or FixedSample(), alpha=alpha, seed=seed, engine=engine
+    )
     if len(certification.models) != len(folders):
         raise InvalidArgumentError(
             f"the model answers for {len(certification.models)} classifiers, but {len(folders)} runs are named; "
@@ -117,11 +119,8 @@ def certify_panel(
             check_same(old, new, str(folder))
     workers = check_workers(workers)
     rows = _check_images(classifier, certification, dataset, chosen, batch_size)
-    databases = [RunDatabase(folder, writable=True) for folder in folders.values()]
+    databases = _begin(folders.values(), stored, manifests)
     try:
-        for database, old, new in zip(databases, stored, manifests, strict=True):
-            if old is None:
-                database.begin(new)
         keeper = _Keeper(databases, dataset)
         left = [index for index in chosen if index not in keeper.finished_everywhere()]
         with progress("certifying", len(left), shown=show_progress) as show:
@@ -143,6 +142,29 @@ def certify_panel(
     for database in databases:
         database.close(finished=True)
     return runs
+
+
+def _begin(
+    folders: Iterable[Path | None],
+    stored: Iterable[dict[str, Any] | None],
+    manifests: Iterable[dict[str, Any]],
+) -> list[RunDatabase]:
+    """Open the databases and write the manifests of new runs; what cannot be begun leaves nothing behind."""
+    opened: list[RunDatabase] = []
+    begun: list[RunDatabase] = []
+    try:
+        for folder, old, new in zip(folders, stored, manifests, strict=True):
+            opened.append(RunDatabase(folder, writable=True))
+            if old is None:
+                begun.append(opened[-1])
+                opened[-1].begin(new)
+    except BaseException:
+        for database in opened:
+            database.close()
+        for database in begun:
+            database.remove()
+        raise
+    return opened
 
 
 class _Keeper:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sqlite3
 from collections.abc import Iterator, Mapping
@@ -166,3 +167,12 @@ class RunDatabase:
             if finished and self.folder is not None:
                 self._connection.execute("PRAGMA journal_mode=DELETE")
             self._connection.close()
+
+    def remove(self) -> None:
+        """Delete the closed database's files, and the folder if nothing else is in it."""
+        if self.folder is None:
+            return
+        with contextlib.suppress(OSError):
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                (self.folder / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
+            self.folder.rmdir()

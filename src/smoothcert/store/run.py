@@ -50,7 +50,9 @@ class Run:
         """Read a run folder; refuse one that is not a run, naming what was looked for."""
         path = Path(folder)
         if not (path / FILE_NAME).is_file():
-            raise StoreError(f"{path} is not a run folder: it has no {FILE_NAME}; `smoothcert certify` makes one")
+            raise StoreError(
+                f"{path} is not a run folder: it has no {FILE_NAME}; `smoothcert certify` makes one"
+            )
         database = RunDatabase(path, writable=False)
         try:
             return cls.read(database, path.name)
@@ -64,9 +66,7 @@ class Run:
         if manifest is None:
             raise StoreError(f"{database.where} holds no run yet; start it again with resume")
         rows = database.rows(f"SELECT {', '.join(COLUMNS)} FROM certificates ORDER BY idx")
-        last = database.rows(
-            "SELECT idx, drawn, votes, MAX(position) FROM counts GROUP BY idx ORDER BY idx"
-        )
+        last = database.rows("SELECT idx, drawn, votes, MAX(position) FROM counts GROUP BY idx ORDER BY idx")
         p_hat = np.array([max(json.loads(votes)) / drawn for _, drawn, votes, _ in last])
         return cls(name, manifest, rows, p_hat)
 

@@ -61,7 +61,9 @@ def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
             f"{file} line 1: missing column {', '.join(missing)}; expected {' '.join(COLUMNS)}, tab-separated"
         )
     places = [header.index(name) for name in COLUMNS]
-    rows = [_row(file, number, line, places) for number, line in enumerate(lines[1:], start=2) if line.strip()]
+    rows = [
+        _row(file, number, line, places) for number, line in enumerate(lines[1:], start=2) if line.strip()
+    ]
     _refuse_repeats(file, [row[0] for row in rows])
     table = np.array(rows, dtype=np.float64).reshape(-1, 5)
     results = Results(
@@ -105,5 +107,7 @@ def _refuse_repeats(file: Path, indices: list[int]) -> None:
     seen: dict[int, int] = {}
     for number, index in enumerate(indices, start=2):
         if index in seen:
-            raise FormatError(f"{file} line {number}: idx {index} stands already on line {seen[index]}; keep one")
+            raise FormatError(
+                f"{file} line {number}: idx {index} stands already on line {seen[index]}; keep one"
+            )
         seen[index] = number
