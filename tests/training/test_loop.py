@@ -11,7 +11,7 @@ from torch import nn
 from smoothcert.data import Dataset
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
-from smoothcert.training import GaussianAugmentation, noisy_accuracy
+from smoothcert.training import GaussianAugmentation, TrainConfig, fit, noisy_accuracy
 from smoothcert.training.loop import learning_rate
 
 
@@ -43,6 +43,26 @@ def test_gaussian_objective_is_cross_entropy_of_one_noisy_copy():
     assert list(parts) == ["cross_entropy"]
     assert parts["cross_entropy"].item() == pytest.approx(expected, rel=1e-5)
     assert parts["cross_entropy"].requires_grad
+
+
+def test_fit_learns_a_line_without_torch_s_global_generator():
+    points = np.linspace(-1, 1, 50, dtype=np.float32)[:, None]
+    dataset = Dataset.from_arrays(points, (points[:, 0] > 0).astype(np.int64))
+    model = nn.Linear(1, 2)
+    state = torch.random.get_rng_state()
+    last = fit(
+        model,
+        dataset,
+        dataset,
+        objective=GaussianAugmentation(),
+        noise=Gaussian(0.01),
+        config=TrainConfig(epochs=30, lr=1.0, batch_size=7),
+        seed=3,
+    )
+    assert torch.equal(torch.random.get_rng_state(), state)
+    assert not model.training
+    assert last.epoch == 30
+    assert last.holdout_noisy_accuracy > 0.95
 
 
 class HalfSpace(nn.Module):

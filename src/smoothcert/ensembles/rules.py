@@ -18,8 +18,8 @@ VOTING_RULES: Registry[VotingRule] = Registry("voting rule")
 @VOTING_RULES.register("soft")
 def soft(member_logits: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """Return the weighted mean of the members' logits."""
-    # Member by member: elementwise steps in a fixed order, so that a vote cannot depend on its neighbours; the
-    # order in which torch's own reductions add up is not promised to be the same in every row.
+    # Member by member: elementwise steps in a fixed order, so that a vote cannot depend on its neighbours;
+    # torch does not promise that its own reductions add up in the same order in every row.
     total = member_logits[:, 0] * weights[0]
     for member in range(1, member_logits.shape[1]):
         total = total + member_logits[:, member] * weights[member]

@@ -1,0 +1,120 @@
+"""Classifiers whose smoothed truth is known in closed form, and procedures that are known to be unsound.
+
+A half-space in one dimension at distance `margin` from the image: under each of the three laws the class
+probability is the law's distribution function at the margin, and the true radius is the margin itself.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from scipy.stats import binom, laplace, norm, uniform
+
+import smoothcert as sc
+from smoothcert.bounds import Boundary, clopper_pearson_lower
+from smoothcert.bounds.boundary import first_true
+from smoothcert.certificates.boundary_plan import BoundaryPlan
+from smoothcert.certificates.certificate import Verdict
+from smoothcert.certificates.fixed_sample import _FixedPlan, _FixedTrial
+from smoothcert.certificates.procedure import Procedure
+from smoothcert.sampling import Phase, chunk_borders
+
+CENTRE = 0.5
+LAWS = {"gaussian": sc.Gaussian(0.25), "uniform": sc.Uniform(half_width=0.4), "laplace": sc.Laplace(scale=0.2)}
+DISTRIBUTIONS = {
+    "gaussian": norm(scale=0.25).cdf,
+    "uniform": uniform(loc=-0.4, scale=0.8).cdf,
+    "laplace": laplace(scale=0.2).cdf,
+}
+
+
+def half_space(margin, doubt=0.0):
+    """Class 1 where the value exceeds CENTRE - margin; NaN logits where it is nearer than `doubt` to that."""
+
+    def model(batch):
+        score = batch.reshape(len(batch), -1)[:, 0] - (CENTRE - margin)
+        logits = torch.stack([-score, score], dim=1)
+        return torch.where(score.abs().unsqueeze(1) < doubt, torch.nan, logits) if doubt else logits
+
+    return model
+
+
+def certify_often(model, noise, procedure, *, times, alpha, seed, on_nan="raise"):
+    """Certify the same point `times` times with independent noise; return the run's results."""
+    classifier = sc.SmoothedClassifier(model, noise, 2, on_nan=on_nan)
+    points = np.full((times, 1), CENTRE, dtype=np.float32)
+    dataset = sc.Dataset.from_arrays(points, np.ones(times, dtype=np.int64))
+    return sc.certify(classifier, dataset, procedure=procedure, alpha=alpha, seed=seed, workers=1).results
+
+
+def most_errors(times, alpha):
+    """Errors that a procedure of level alpha exceeds once in ten thousand such tests."""
+    return int(binom.isf(1e-4, times, alpha))
+
+
+@dataclass(frozen=True)
+class ReusedVotes(Procedure):
+    """Unsound: the votes that bound the class also choose it (n0 = n, the same votes)."""
+
+    n: int
+    procedure_name: ClassVar[str] = "reused"
+
+    def plan(self, noise, alpha):
+        plan = _FixedPlan(noise, alpha, (Phase("estimate", (self.n,)),))
+
+        class Trial(_FixedTrial):
+            def absorb(self, look, counts):
+                super().absorb(0, counts)
+                return super().absorb(0, counts) or True  # once as selection, once as estimate
+
+        return _WithTrial(plan, Trial)
+
+
+@dataclass(frozen=True)
+class FilteredVotes(Procedure):
+    """Unsound: votes without a confident answer are left out of the denominator."""
+
+    n: int
+    procedure_name: ClassVar[str] = "filtered"
+
+    def plan(self, noise, alpha):
+        plan = sc.FixedSample(n=self.n).plan(noise, alpha)
+
+        class Trial(_FixedTrial):
+            def verdict(self):
+                chosen, estimate = self.tallies[0].counts.top, self.tallies[1].counts
+                p = clopper_pearson_lower(int(estimate.votes[chosen]), int(estimate.votes.sum()), alpha)
+                outcome = sc.Outcome.CERTIFIED if p > 0.5 else sc.Outcome.NO_MAJORITY
+                return Verdict(outcome, chosen, noise.radius(p), p, tuple(self.tallies))
+
+        return _WithTrial(plan, Trial)
+
+
+@dataclass(frozen=True)
+class PeekingFixedBound(Procedure):
+    """Unsound: a fixed-sample bound, looked at after every chunk."""
+
+    radius: float
+    max_samples: int
+    procedure_name: ClassVar[str] = "peeking"
+
+    def plan(self, noise, alpha):
+        looks, p0 = chunk_borders(self.max_samples), noise.threshold(self.radius)
+        n = np.asarray(looks)
+        nowhere = np.full(n.shape, -1)
+        certify = first_true(
+            lambda k: clopper_pearson_lower(np.minimum(k, n), n, alpha) > p0, nowhere.copy(), n + 1
+        )
+        phases = (Phase("select", (100,)), Phase("estimate", looks))
+        return BoundaryPlan(phases, (self.radius,), (p0,), (Boundary(n, certify, nowhere),))
+
+
+class _WithTrial:
+    """A plan with another kind of trial."""
+
+    def __init__(self, plan, kind):
+        self.plan, self.kind, self.phases = plan, kind, plan.phases
+
+    def start(self):
+        return self.kind(self.plan)
