@@ -7,6 +7,8 @@ each unsound twin fails the very check that its sound original passes.
 import numpy as np
 import pytest
 from scipy.stats import binom
+
+import smoothcert as sc
 from truth import (
     DISTRIBUTIONS,
     LAWS,
@@ -17,8 +19,6 @@ from truth import (
     half_space,
     most_errors,
 )
-
-import smoothcert as sc
 
 TIMES, ALPHA, N = 2_000, 0.05, 2_500
 JUST_ABOVE, WELL_BELOW = 1.002, 0.8

@@ -25,4 +25,6 @@ def shared_vote_level(boundary: Boundary, p0: float, alpha: float) -> float:
     if excess.size == 0:
         return alpha
     charge = np.exp(excess.min() * np.log((1 - p0) / p0))
-    return float(alpha * max(1 - charge, 0.0))
+    return max(
+        float(np.nextafter(alpha * (1 - charge), 0.0)), 0.0
+    )  # down: a charge below one ulp is paid too

@@ -36,7 +36,8 @@ class VotingEnsemble(nn.Module):
         self._rule = VOTING_RULES[rule]
         self.members = nn.ModuleList(members)
         self.register_buffer("weights", _shares(weights, len(members)))
-        self.training = any(member.training for member in members)  # seen from outside; changes no member
+        # Seen from outside, the list of members included; changes no member.
+        self.training = self.members.training = any(member.training for member in members)
 
     @property
     def evaluations_per_vote(self) -> int:

@@ -1,6 +1,28 @@
 """Runs -> tables, figures and one self-contained page."""
 
+from smoothcert.report.figures import (
+    certified_accuracy_figure,
+    figure_svg,
+    images_figure,
+    p_hat_figure,
+    save_figure,
+    votes_figure,
+)
+from smoothcert.report.page import write_report
 from smoothcert.report.summary import Summary, describe_indices
 from smoothcert.report.tables import common_grid, percent, print_summaries
 
-__all__ = ["Summary", "common_grid", "describe_indices", "percent", "print_summaries"]
+__all__ = [
+    "Summary",
+    "certified_accuracy_figure",
+    "common_grid",
+    "describe_indices",
+    "figure_svg",
+    "images_figure",
+    "p_hat_figure",
+    "percent",
+    "print_summaries",
+    "save_figure",
+    "votes_figure",
+    "write_report",
+]

@@ -24,23 +24,24 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-INK, FAINT, STRONG = "#24292f", "#d8dee4", "#c84b00"
+INK, FAINT, PAPER, STRONG = "#24292f", "#d8dee4", "#fffffe", "#c84b00"
 # Told apart by the common colour-blind eyes, and in grey by dashes and marks; the last curve is STRONG.
 COLOURS = ("#0072b2", "#009e73", "#b8559b", "#3fa2dd", "#8a6d00", "#6f7680", "#5b4bb5")
 NORMS = {"l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞"}
 _DASHES: tuple[Any, ...] = ((0, (6, 2)), (0, (6, 2, 1.5, 2)), (0, (1.5, 1.5)), (0, (10, 2.5)),
                             (0, (3, 1.5)), (0, (10, 2, 2, 2, 2, 2)), (0, (4, 2, 1, 1, 1, 2)))  # fmt: skip
 _MARKS = "os^Dv<>"
-_BANDS = 4  # with more curves than this only the last keeps its band
+_BANDS = 3  # with more curves than this only the last keeps its band
 _BAND_STEPS = 400  # steps that a screen can show
 _GRID = 20  # more distinct radii than this are no grid
 _SHARES = (0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
-_BLOCK = 4  # images side by side under one heading
+_CELL = 1.07  # inches per image
 _RC: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
     "font.size": 9.5,
     "text.color": INK,
+    "axes.facecolor": "none",
     "axes.edgecolor": INK,
     "axes.labelcolor": INK,
     "axes.spines.top": False,
@@ -77,7 +78,7 @@ def certified_accuracy_figure(summaries: Sequence[Summary], *, norm: str = "l2")
 
     Not smoothed or interpolated: between two radii the curve has its value at the larger one, which is what
     is proven there. Marks show the radii of a run that proved only a few. Bands are Clopper-Pearson
-    intervals over images, point by point; with more than four curves only the last has one.
+    intervals over images, point by point; with more than three curves only the last has one.
 
     Args:
         summaries: the curves, in the order of the legend.
@@ -86,15 +87,21 @@ def certified_accuracy_figure(summaries: Sequence[Summary], *, norm: str = "l2")
     figure, axes = _new_figure(8.6, 3.9, summaries)
     for number, (summary, look, mark) in enumerate(_looks(summaries), start=1):
         radii, share = accuracy_steps(summary.results)
-        known = grid_radii(summary.results)
+        places = np.flatnonzero(np.isin(radii, grid_radii(summary.results))).tolist()
         name = f"{_short(summary.name)}  (ACR {floor_digits(summary.results.average_radius(), 3)})"
-        if known is None:  # nothing is certified beyond the largest radius
+        if not places:  # nothing is certified beyond the largest radius
             x, y = np.append(radii, radii[-1]), np.append(share, 0.0)
         else:
-            places = np.flatnonzero(np.isin(radii, known)).tolist()
             x, y = radii, share
-            look |= {"marker": mark, "markersize": 5, "markevery": places}
-        axes.plot(x, 100 * y, drawstyle="steps-pre", label=name, **look)
+            marks: dict[str, Any] = {
+                "marker": mark,
+                "markersize": 6,
+                "markeredgecolor": PAPER,
+                "markeredgewidth": 0.7,
+            }
+            axes.plot(radii[places], 100 * share[places], color=look["color"], ls="", zorder=6, **marks)
+            axes.plot([], label=name, **look, **marks)
+        axes.plot(x, 100 * y, drawstyle="steps-pre", label="" if places else name, **look)
         last = number == len(summaries)
         if len(summaries) <= _BANDS or last:
             thin = radii[np.unique(np.linspace(0, len(radii) - 1, _BAND_STEPS).astype(int))]
@@ -104,13 +111,13 @@ def certified_accuracy_figure(summaries: Sequence[Summary], *, norm: str = "l2")
     largest = max(summary.largest_radius for summary in summaries)
     axes.set(xlim=(0, largest * 1.03 or 1), ylim=(0, 102), ylabel="certified accuracy (%)")
     axes.set_xlabel(f"radius ({NORMS.get(norm, norm)}, pixel units of [0, 1] images)")
-    _legend(figure)
+    _legend(figure, axes)
     return figure
 
 
 @_style()
 def p_hat_figure(summaries: Sequence[Summary]) -> Figure:
-    """Draw the empirical distribution of p_A, the leading class's share of an image's votes, on a probit axis.
+    """Draw the empirical distribution of p_A, the leading class's share of an image's votes; probit axis.
 
     Not a bound: p_A here is the observed share, and an image that stopped early had few votes to show it. The
     axis opens up near 1, where radii are decided; images whose votes all agreed stand at its right end.
@@ -130,9 +137,9 @@ def p_hat_figure(summaries: Sequence[Summary]) -> Figure:
         axes.plot(np.append(left, places), height, drawstyle="steps-post", label=_short(summary.name), **look)
     ticks = [p for p in _SHARES if left < ndtri(p) < right - 0.3]
     axes.set_xticks([*ndtri(ticks), right], [*(f"{p:g}" for p in ticks), "1"])
-    axes.set(xlim=(left, right), ylim=(0, 101.5), ylabel="images with at most that share (%)")
+    axes.set(xlim=(left, right + 0.1), ylim=(0, 102), ylabel="images with at most that share (%)")
     axes.set_xlabel("share of votes for the leading class, p_A (probit axis)")
-    _legend(figure)
+    _legend(figure, axes)
     return figure
 
 
@@ -145,6 +152,8 @@ def votes_figure(summaries: Sequence[Summary]) -> Figure:
     Args:
         summaries: the curves; logs without votes are left out.
     """
+    from matplotlib.ticker import LogLocator
+
     known = [summary for summary in summaries if summary.samples is not None]
     figure, axes = _new_figure(5.2, 3.3, known)
     least, most = 10**9, 1
@@ -155,11 +164,12 @@ def votes_figure(summaries: Sequence[Summary]) -> Figure:
         name = f"{_short(summary.name)}  (mean {np.ceil(votes.mean()):,.0f})"
         axes.plot(np.append(1, votes), height, drawstyle="steps-post", label=name, **look)
     axes.set_xscale("log")
-    axes.set(xlim=(max(least / 2, 1), most * 1.25), ylim=(0, 101.5))
+    axes.set(xlim=(max(min(least / 2, most / 30), 1), most * 1.25), ylim=(0, 102))
     axes.set(xlabel="votes (log axis)", ylabel="images that needed more (%)")
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if most < 300 * least else (1,)))
     axes.minorticks_off()
-    _legend(figure)
+    _legend(figure, axes)
     return figure
 
 
@@ -181,21 +191,20 @@ def images_figure(run: Run, dataset: Dataset, count: int = 16) -> Figure:
             f"the run is about {run.manifest['dataset']['name']}, not about the given {dataset.name} "
             f"({dataset.split}): their digests differ; give the data set that was certified"
         )
-    groups = extremes(run, count)
-    blocks = [
-        (title if first == 0 else "", places[first : first + _BLOCK])
-        for title, places in groups.items()
-        for first in range(0, len(places), _BLOCK)
-    ]
-    rows = (len(blocks) + 1) // 2
-    figure = Figure(figsize=(8.6, 1.75 * rows), layout="constrained")
-    grid = figure.add_gridspec(rows, 2 * _BLOCK + 1, width_ratios=[*[1] * _BLOCK, 0.25, *[1] * _BLOCK])
-    for number, (title, places) in enumerate(blocks):
-        for column, place in enumerate(places):
-            axes = figure.add_subplot(grid[number // 2, column + (number % 2) * (_BLOCK + 1)])
-            _draw_image(axes, run, dataset, place)
-            if column == 0:
-                axes.set_title(title, loc="left", fontsize=9.5, fontweight="bold")
+    rows = extremes(run, count)
+    columns = max(count // 2, 1)
+    figure = Figure(figsize=(_CELL * (columns + 0.25), 1.75 * len(rows)), layout="constrained")
+    outer = figure.add_gridspec(len(rows), 1)
+    for number, groups in enumerate(rows):
+        gap = len(next(iter(groups.values())))
+        ratios = [*[1.0] * gap, 0.25, *[1.0] * (columns - gap)]
+        cells = outer[number].subgridspec(1, columns + 1, width_ratios=ratios)
+        for first, (title, places) in zip((0, gap + 1), groups.items(), strict=False):
+            for column, place in enumerate(places, start=first):
+                axes = figure.add_subplot(cells[column])
+                _draw_image(axes, run, dataset, place)
+                if column == first:
+                    axes.set_title(title, loc="left", fontsize=9.5, fontweight="bold")
     return figure
 
 
@@ -220,29 +229,32 @@ def accuracy_steps(results: Results) -> tuple[NDArray[np.float64], NDArray[np.fl
     return radii, reached / max(len(results), 1)
 
 
-def grid_radii(results: Results) -> NDArray[np.float64] | None:
-    """Return the few radii that all certificates share, or None if the radii are spread out."""
+def grid_radii(results: Results) -> NDArray[np.float64]:
+    """Return the few radii that all certificates share; none if the radii are spread out."""
     radii = results.radius[results.predicted >= 0]
     different = np.unique(radii)
-    return different if 0 < len(different) <= min(_GRID, len(radii) / 3) else None
+    return different if len(different) <= min(_GRID, len(radii) / 3) else different[:0]
 
 
-def extremes(run: Run, count: int) -> dict[str, list[int]]:
-    """Return positions in the run by heading: the same number under each heading that has any."""
-    results, votes = run.results, np.asarray(run.column("samples"))
-    by_radius = np.lexsort((results.index, votes, -results.radius))  # largest radius, then fewest votes
+def extremes(run: Run, count: int) -> list[dict[str, list[int]]]:
+    """Return two rows of positions in the run, by heading; room a group cannot fill goes to its neighbour."""
+    results, votes, half = run.results, np.asarray(run.column("samples")), max(count // 2, 1)
+    order = np.lexsort((results.index, votes, -results.radius)).tolist()  # largest radius, then fewest votes
     correct, abstained = results.correct, results.predicted < 0
-    found = {
-        "easiest": [i for i in by_radius if correct[i]],
-        "abstained": [i for i in np.argsort(run.p_hat, kind="stable") if abstained[i]],
-        "hardest certified": [i for i in by_radius[::-1] if correct[i]],
-        "certified as a wrong class": [i for i in by_radius if not correct[i] and not abstained[i]],
-    }
-    each = max(count // max(sum(map(bool, found.values())), 1), 1)
-    each = each - each % _BLOCK if each > _BLOCK else each
-    shown = set(found["easiest"][:each])
-    found["hardest certified"] = [i for i in found["hardest certified"] if i not in shown]
-    return {title: [int(i) for i in places[:each]] for title, places in found.items() if places[:each]}
+    easy = [i for i in order if correct[i]]
+    unsure = [i for i in np.argsort(run.p_hat, kind="stable").tolist() if abstained[i]]
+    wrong = [i for i in order if not correct[i] and not abstained[i]]
+    top = _share({"easiest": easy, "abstained": unsure}, half)
+    hard = [i for i in reversed(easy) if i not in top.get("easiest", [])]
+    return [row for row in (top, _share({"hardest": hard, "wrong class": wrong}, half)) if row]
+
+
+def _share(groups: dict[str, list[int]], places: int) -> dict[str, list[int]]:
+    """Give two groups half of the places each, more where the other needs less; leave out empty ones."""
+    (first, ours), (second, theirs) = groups.items()
+    left = min(len(ours), max(places - places // 2, places - len(theirs)))
+    shared = {first: ours[:left], second: theirs[: places - left]}
+    return {title: chosen for title, chosen in shared.items() if chosen}
 
 
 def _draw_image(axes: Axes, run: Run, dataset: Dataset, place: int) -> None:
@@ -267,7 +279,7 @@ def _draw_image(axes: Axes, run: Run, dataset: Dataset, place: int) -> None:
 
 
 def _new_figure(width: float, height: float, summaries: Sequence[Summary]) -> tuple[Figure, Axes]:
-    """Return an empty plot in a figure with room for the legend below; sizes in inches."""
+    """Return a figure with an empty plot; sizes in inches, without the legend."""
     from matplotlib.figure import Figure
 
     if not summaries or not all(len(summary.results) for summary in summaries):
@@ -275,18 +287,18 @@ def _new_figure(width: float, height: float, summaries: Sequence[Summary]) -> tu
             "a figure needs at least one run, each with at least one image and with what is to be drawn; "
             "logs in the field's columns hold no votes"
         )
-    rows = -(-len(summaries) // _legend_columns(width))
-    figure = Figure(figsize=(width, height + 0.21 * rows), layout="constrained")
+    figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
 
 
-def _legend_columns(width: float) -> int:
-    return 3 if width > 6 else 2
-
-
-def _legend(figure: Figure) -> None:
-    columns = _legend_columns(figure.get_figwidth())
-    figure.legend(loc="outside lower center", ncols=columns, frameon=False, handlelength=3.2)
+def _legend(figure: Figure, axes: Axes) -> None:
+    """Put the legend below, in as many columns as fit, and make the figure taller by its rows."""
+    handles, labels = axes.get_legend_handles_labels()
+    fitting = max(int(figure.get_figwidth() / (0.7 + 0.083 * max(map(len, labels)))), 1)
+    rows = -(-len(labels) // fitting)
+    columns = -(-len(labels) // rows)
+    figure.set_figheight(figure.get_figheight() + 0.2 * rows)
+    figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, handlelength=3.2)
 
 
 def _looks(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, dict[str, Any], str]]:
@@ -298,7 +310,7 @@ def _looks(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, dict[str, An
             {"color": COLOURS[k], "linestyle": _DASHES[k], "linewidth": 1.5, "zorder": 3},
             _MARKS[k],
         )
-    yield summaries[-1], {"color": STRONG, "linestyle": "-", "linewidth": 2.6, "zorder": 5}, "o"
+    yield summaries[-1], {"color": STRONG, "linestyle": "-", "linewidth": 2.3, "zorder": 5}, "o"
 
 
 def _short(name: str, most: int = 28) -> str:
@@ -313,5 +325,7 @@ def _rendered(figure: Figure, form: str, *, facecolor: str) -> bytes:
     buffer = io.BytesIO()
     with _style(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # names may be in any script
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # laid out once, so that a second rendering is the same
         figure.savefig(buffer, format=form, dpi=200, facecolor=facecolor, metadata=dict.fromkeys(unnamed))
     return buffer.getvalue()

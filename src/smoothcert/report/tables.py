@@ -25,7 +25,8 @@ def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
     """Return at most nine radii that suit all summaries: steps of .25 unless the radii are small or large."""
     largest = max((summary.largest_radius for summary in summaries), default=0.0)
     steps = _STEPS if largest < 0.5 else _STEPS[1:]
-    return next((g for step in steps if len(g := radius_grid(largest, step)) <= _MOST_RADII), g)
+    grids = [radius_grid(largest, step) for step in steps]
+    return next((grid for grid in grids if len(grid) <= _MOST_RADII), grids[-1])
 
 
 def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | None = None) -> None:

@@ -42,20 +42,38 @@ class RunDatabase:
     def __init__(self, folder: Path | None, *, writable: bool) -> None:
         self.folder = folder
         self.where = "memory" if folder is None else str(folder / FILE_NAME)
+        self._made: list[Path] = []  # folders that were not there before, innermost first
         with self._errors("open"):
             if folder is None:
                 self._connection = sqlite3.connect(":memory:", isolation_level=None)
             else:
-                if writable:
-                    folder.mkdir(parents=True, exist_ok=True)
-                mode = "rwc" if writable else "ro"
-                self._connection = sqlite3.connect(
-                    f"{(folder / FILE_NAME).resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None
-                )
-            self._prepare(writable and folder is not None)
+                self._open(folder, writable)
 
-    def _prepare(self, durable: bool) -> None:
+    def _open(self, folder: Path, writable: bool) -> None:
+        """Open the file; a new one that cannot be opened leaves nothing behind."""
+        file = folder / FILE_NAME
+        is_new = writable and not file.exists()
         try:
+            if writable:
+                self._made = [path for path in (folder, *folder.parents) if not path.exists()]
+                folder.mkdir(parents=True, exist_ok=True)
+            mode = "rwc" if writable else "ro"
+            self._connection = sqlite3.connect(
+                f"{file.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None
+            )
+            self._prepare(file, writable)
+        except BaseException:
+            if is_new:
+                self.remove()
+            raise
+
+    def _prepare(self, file: Path, durable: bool) -> None:
+        try:
+            # SQLite reads what is missing of a last page as zeros. While there is a log, that page is in it.
+            log = file.with_name(f"{FILE_NAME}-wal")
+            page_size = self._connection.execute("PRAGMA page_size").fetchone()[0]
+            if file.stat().st_size % page_size and not (log.exists() and log.stat().st_size):
+                raise sqlite3.DatabaseError("the file is cut short")
             if self._connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
                 raise sqlite3.DatabaseError("the file fails its consistency check")
             if durable:
@@ -106,9 +124,11 @@ class RunDatabase:
     def manifest(self) -> dict[str, Any] | None:
         """Return the manifest, or None if the run never got as far as writing it."""
         with self._errors("read"):
-            tables = self._connection.execute("SELECT name FROM sqlite_master WHERE name = 'manifest'")
-            if tables.fetchone() is None:
+            tables = [name for (name,) in self._connection.execute("SELECT name FROM sqlite_master")]
+            if not tables:
                 return None
+            if "manifest" not in tables:
+                raise sqlite3.DatabaseError("it has tables, but no manifest")
             rows = self._connection.execute("SELECT field, value FROM manifest").fetchall()
             return {field: json.loads(value) for field, value in rows}
 
@@ -165,14 +185,20 @@ class RunDatabase:
         """Close; a finished run becomes one plain file that read-only places can hold."""
         with self._errors("close"):
             if finished and self.folder is not None:
-                self._connection.execute("PRAGMA journal_mode=DELETE")
+                # A panel's first run may have been ahead of the others, and keeps states for all of them.
+                self._connection.execute("DELETE FROM unfinished")
+                with contextlib.suppress(
+                    sqlite3.OperationalError
+                ):  # somebody is reading: all is stored anyway
+                    self._connection.execute("PRAGMA journal_mode=DELETE")
             self._connection.close()
 
     def remove(self) -> None:
-        """Delete the closed database's files, and the folder if nothing else is in it."""
+        """Delete the closed database's files, and the folders made for them if nothing else is in them."""
         if self.folder is None:
             return
         with contextlib.suppress(OSError):
             for suffix in ("", "-wal", "-shm", "-journal"):
                 (self.folder / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
-            self.folder.rmdir()
+            for path in self._made:
+                path.rmdir()

@@ -1,0 +1,23 @@
+"""What tests of several folders share: one small trained model, and the bytes of runs."""
+
+import pytest
+
+import smoothcert as sc
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory):
+    """A convnet on the digits after two epochs: sure of some images, in doubt about others."""
+    folder = tmp_path_factory.mktemp("models") / "convnet"
+    sc.train({"epochs": 2, "seed": 5, "batch_size": 256}, folder)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def classifier(model_folder):
+    return sc.load_classifier(model_folder)
+
+
+@pytest.fixture(scope="session")
+def digits():
+    return sc.load_dataset("digits")

@@ -1,0 +1,196 @@
+"""Figures show what the certificates say, are the same twice, and survive odd data."""
+
+import io
+import sys
+from dataclasses import replace
+from subprocess import run as run_process
+
+import numpy as np
+import pytest
+import torch
+from PIL import Image
+
+import smoothcert as sc
+from smoothcert.certificates import Results
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.report import (
+    Summary,
+    certified_accuracy_figure,
+    figure_svg,
+    images_figure,
+    p_hat_figure,
+    save_figure,
+    votes_figure,
+)
+from smoothcert.report.figures import accuracy_steps, extremes, grid_radii
+
+
+def half_space(batch):
+    margin = batch.reshape(len(batch), -1)[:, 0] - 0.5
+    return torch.stack([-margin, margin], dim=1)
+
+
+def make_run(dataset, procedure=None):
+    classifier = sc.SmoothedClassifier(half_space, sc.Gaussian(0.25), 2)
+    procedure = procedure or sc.Sequential(radii=(0, 0.1, 0.2), max_samples=640)
+    return sc.certify(classifier, dataset, procedure=procedure, seed=1, engine="torch", workers=1)
+
+
+def make_dataset(shape=(2,), count=12):
+    images = np.full((count, *shape), 0.5, dtype=np.float32)
+    images.reshape(count, -1)[:, 0] = np.linspace(0.05, 0.95, count)
+    labels = (np.arange(count) >= count // 2).astype(int)
+    labels[-1] = 0  # certified with ease as something else
+    return sc.Dataset.from_arrays(images, labels, class_names=["left", "right"])
+
+
+@pytest.fixture(scope="module")
+def dataset():
+    return make_dataset()
+
+
+@pytest.fixture(scope="module")
+def run(dataset):
+    return make_run(dataset)
+
+
+@pytest.fixture(scope="module")
+def summary(run):
+    return Summary.of_run(run, "half-space")
+
+
+def summary_of(radii, correct=None, name="x"):
+    count = len(radii)
+    correct = np.ones(count, dtype=bool) if correct is None else np.asarray(correct)
+    results = Results(
+        np.arange(count), np.zeros(count, int), np.where(correct, 0, 1), np.asarray(radii, float)
+    )
+    p_hat = np.linspace(0.4, 1, count)
+    return Summary(name, results, 1.0, np.arange(1, count + 1) * 64, np.arange(1, count + 1) * 64, p_hat)
+
+
+def curve(figure, number=0):
+    line = [
+        line for line in figure.axes[0].lines if len(line.get_xdata()) and line.get_linestyle() != "None"
+    ][number]
+    return np.asarray(line.get_xdata()), np.asarray(line.get_ydata()), line
+
+
+def test_the_curve_is_certified_accuracy_at_every_radius():
+    summary = summary_of([0.0, 0.3, 0.11, 0.3, 0.52, 0.9], [1, 1, 1, 1, 1, 0])
+    x, y, line = curve(certified_accuracy_figure([summary]))
+    assert line.get_drawstyle() == "steps-pre"
+    for radius in (0, 0.05, 0.11, 0.2, 0.3, 0.31, 0.52):
+        by_hand = sum(r >= radius and c for r, c in zip([0, 0.3, 0.11, 0.3, 0.52], [1] * 5, strict=True)) / 6
+        assert y[np.searchsorted(x, radius)] == pytest.approx(100 * by_hand)
+    assert (x[-1], y[-1]) == (0.52, 0)
+
+
+def test_steps_equal_the_metric_on_random_radii():
+    rng = np.random.default_rng(3)
+    summary = summary_of(rng.choice(rng.exponential(size=80), 200), rng.random(200) < 0.7)
+    radii, share = accuracy_steps(summary.results)
+    np.testing.assert_array_equal(share, summary.results.certified_accuracy(radii))
+    between = (radii[1:] + radii[:-1]) / 2
+    np.testing.assert_array_equal(share[1:], summary.results.certified_accuracy(between))
+
+
+def test_a_grid_of_radii_is_marked_and_spread_radii_are_not(summary):
+    assert set(grid_radii(summary.results)) <= {0.0, 0.1, 0.2}
+    marks = [
+        line for line in certified_accuracy_figure([summary]).axes[0].lines if line.get_linestyle() == "None"
+    ]
+    assert len(marks) == 1
+    assert set(marks[0].get_xdata()) <= {0.0, 0.1, 0.2}
+    assert len(grid_radii(summary_of(np.linspace(0, 1, 60)).results)) == 0
+
+
+def test_the_last_curve_is_the_strongest_and_all_differ_without_colour():
+    summaries = [summary_of(np.linspace(0, 1, 50) * k, name=f"run {k}") for k in range(1, 9)]
+    figure = certified_accuracy_figure(summaries)
+    lines = figure.axes[0].lines
+    assert len({(line.get_linewidth(), str(line._dash_pattern)) for line in lines}) == 8
+    assert lines[-1].get_linewidth() > max(line.get_linewidth() for line in lines[:-1])
+    assert len(figure.axes[0].collections) == 1  # the band of the last
+
+
+def test_acr_in_the_legend_is_rounded_down():
+    figure = certified_accuracy_figure([summary_of([0.5, 0.7, 0.9999 * 1.8])])
+    assert figure.legends[0].get_texts()[0].get_text() == "x  (ACR 0.999)"
+
+
+def test_p_hat_reaches_one_at_the_right_end():
+    x, y, _ = curve(p_hat_figure([summary_of(np.linspace(0, 1, 10))]))
+    assert np.isfinite(x).all()
+    assert (y[0], y[-1]) == (0, 100)
+    assert np.argmax(x) == len(x) - 1
+    assert p_hat_figure([replace(summary_of([0.1]), p_hat=np.array([1.0]))])
+
+
+def test_votes_curve_counts_images_that_needed_more():
+    summary = replace(summary_of([0.1] * 4), samples=np.array([64, 640, 64, 1000]))
+    x, y, _ = curve(votes_figure([summary]))
+    for votes, share in ((1, 100), (63, 100), (64, 50), (640, 25), (1000, 0)):
+        assert y[np.searchsorted(x, votes, side="right") - 1] == share
+
+
+@pytest.mark.parametrize("draw", [certified_accuracy_figure, p_hat_figure, votes_figure])
+@pytest.mark.parametrize("name", ["a", "_hidden", "$\\frac{$", "日本 <b>&\x00\n", "path/" * 30])
+def test_odd_names_draw_and_svg_is_the_same_twice(draw, name, summary):
+    summaries = [summary, replace(summary, name=name)]
+    first = figure_svg(draw(summaries))
+    assert first == figure_svg(draw(summaries))
+    assert "<dc:date>" not in first
+    assert "\x00" not in first
+
+
+def test_logs_without_votes_are_left_out_or_refused(summary):
+    log = replace(summary, samples=None, p_hat=None)
+    assert len(votes_figure([log, summary]).axes[0].lines) == 1
+    for draw in (votes_figure, p_hat_figure):
+        with pytest.raises(InvalidArgumentError, match="hold no votes"):
+            draw([log])
+    with pytest.raises(InvalidArgumentError, match="at least one run"):
+        certified_accuracy_figure([])
+
+
+def test_images_are_the_ends_of_the_run(run, dataset):
+    top, bottom = extremes(run, 8)
+    radius, correct = run.results.radius, run.results.correct
+    assert radius[top["easiest"]].min() >= radius[bottom["hardest"]].max()
+    assert correct[top["easiest"]].all()
+    assert correct[bottom["hardest"]].all()
+    assert bottom["wrong class"] == [len(dataset) - 1]
+    assert all(run.results.predicted[i] < 0 for i in top.get("abstained", []))
+    drawn = [place for row in (top, bottom) for places in row.values() for place in places]
+    assert len(drawn) == len(set(drawn)) == len(images_figure(run, dataset, count=8).axes)
+
+
+@pytest.mark.parametrize("shape", [(2,), (4, 4), (1, 4, 4), (3, 4, 4), (2, 3, 3)])
+@pytest.mark.parametrize("count", [1, 5])
+def test_images_of_any_shape_draw(shape, count):
+    dataset = make_dataset(shape, count)
+    figure = images_figure(make_run(dataset, sc.FixedSample(n0=10, n=100)), dataset)
+    assert len(figure.axes) == count
+    assert figure_svg(figure) == figure_svg(figure)
+
+
+def test_images_of_another_data_set_are_refused(run):
+    with pytest.raises(InvalidArgumentError, match="digests differ"):
+        images_figure(run, make_dataset(count=13))
+
+
+def test_save_writes_png_and_svg_and_nothing_else(summary, tmp_path):
+    figure = votes_figure([summary])
+    save_figure(figure, tmp_path / "new" / "a.png")
+    assert Image.open(io.BytesIO((tmp_path / "new" / "a.png").read_bytes())).size[0] == 1040
+    save_figure(figure, tmp_path / "a.svg")
+    assert (tmp_path / "a.svg").read_text().startswith("<?xml")
+    with pytest.raises(InvalidArgumentError, match=r"\.png or \.svg, got 'a.jpg'"):
+        save_figure(figure, tmp_path / "a.jpg")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "new"]
+
+
+def test_importing_the_report_does_not_import_matplotlib():
+    code = "import sys, smoothcert.report; sys.exit('matplotlib' in sys.modules)"
+    assert run_process([sys.executable, "-c", code], check=False).returncode == 0

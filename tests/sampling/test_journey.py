@@ -1,0 +1,171 @@
+"""What a procedure sees never depends on the order in which chunks come back."""
+
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from smoothcert.engines import TorchEngine
+from smoothcert.noise import Gaussian
+from smoothcert.sampling import (
+    Chunk,
+    Journey,
+    Phase,
+    Sampler,
+    WorkerPool,
+    chunk_borders,
+    default_workers,
+    travel,
+)
+from smoothcert.sampling.journey import LOOKAHEAD
+
+PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(3_000)))
+
+
+class Recorder:
+    """Decides at a given look and remembers everything it was shown."""
+
+    def __init__(self, last):
+        self.last, self.seen = last, []
+
+    def absorb(self, look, counts):
+        self.seen.append((look, counts.drawn, counts.votes.tolist(), counts.evaluations))
+        return look == self.last
+
+
+def sign(batch):
+    return torch.stack([-batch[:, 0], batch[:, 0]], dim=1)
+
+
+def sampler(batch_size=1_000):
+    return Sampler(TorchEngine(sign, 2), Gaussian(1.0), seed=3, batch_size=batch_size)
+
+
+def new_journey(last, index=0):
+    recorder = Recorder(last)
+    return Journey(index, torch.tensor([0.3]), PHASES, [recorder], 2), recorder
+
+
+def walk(journey, shuffle=None):
+    """Draw whatever the journey asks for, handing chunks back in order or shuffled."""
+    source, pending = sampler(), []
+    while not journey.decided or pending:
+        while (chunk := journey.next_chunk()) is not None:
+            pending.append(chunk)
+        chunk = pending.pop(shuffle.randrange(len(pending)) if shuffle else 0)
+        journey.take(chunk, source.draw([chunk])[0])
+    return journey
+
+
+@pytest.mark.parametrize("last", [0, 1, 5, 40, 47])
+def test_looks_are_the_same_whatever_the_order(last):
+    journey, expected = new_journey(last)
+    walk(journey)
+    for seed in range(3):
+        other, recorder = new_journey(last)
+        walk(other, random.Random(seed))
+        assert recorder.seen == expected.seen
+        assert other.spent[0].samples == journey.spent[0].samples
+
+
+def test_every_look_sees_exactly_the_votes_of_its_phase():
+    journey, recorder = new_journey(last=47)
+    walk(journey)
+    assert [(look, drawn) for look, drawn, _, _ in recorder.seen] == [
+        (0, 100),
+        *((1 + k, n) for k, n in enumerate(PHASES[1].looks)),
+    ]
+    source = sampler()
+    running = np.zeros(2, dtype=np.int64)
+    for number in range(PHASES[1].chunks):
+        part = Chunk(torch.tensor([0.3]), 0, "estimate", number, PHASES[1].chunk_votes(number))
+        running += source.draw([part])[0].votes[0]
+        assert recorder.seen[1 + number][2] == running.tolist()
+    assert journey.spent[0].samples == 3_100
+
+
+@pytest.mark.parametrize("last", range(1, 48, 5))
+def test_votes_beyond_the_deciding_look_are_few_and_dropped(last):
+    journey, recorder = new_journey(last)
+    walk(journey, random.Random(last))
+    assert journey.wasted <= recorder.seen[-1][1] // LOOKAHEAD + 64
+    assert journey.spent[0].samples == 100 + recorder.seen[-1][1]
+
+
+@pytest.mark.parametrize("stop_after", [1, 3, 10, 30])
+def test_a_restored_journey_continues_where_it_was(stop_after):
+    expected, whole = new_journey(last=30)
+    walk(expected)
+    journey, recorder = new_journey(last=30)
+    source = sampler()
+    for _ in range(stop_after):
+        chunk = journey.next_chunk()
+        journey.take(chunk, source.draw([chunk])[0])
+    saved = journey.snapshot()
+    again, later = new_journey(last=30)
+    again.restore(saved)
+    walk(again)
+    assert recorder.seen + later.seen == whole.seen
+    assert again.spent[0].samples == expected.spent[0].samples
+    assert again.votes_counted == expected.votes_counted
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+@pytest.mark.parametrize("batch_size", [50, 64, 1_000])
+def test_many_images_share_batches_and_see_their_own_votes(workers, batch_size):
+    lasts = [(7 * i) % 48 for i in range(25)]
+    with WorkerPool(lambda: sampler(batch_size), workers) as pool:
+        made = [new_journey(last, index) for index, last in enumerate(lasts)]
+        done = list(travel((j for j, _ in made), pool, batch_size=batch_size))
+    assert sorted(j.index for j in done) == list(range(25))
+    for (_, recorder), index, last in zip(made, range(25), lasts, strict=True):
+        alone, expected = new_journey(last, index)
+        walk(alone)
+        assert recorder.seen == expected.seen
+
+
+def test_batches_are_full_while_images_finish():
+    sizes = []
+
+    def watching(batch):
+        sizes.append(len(batch))
+        return sign(batch)
+
+    def make():
+        return Sampler(TorchEngine(watching, 2), Gaussian(1.0), seed=3, batch_size=640)
+
+    with WorkerPool(make, 1) as pool:
+        list(travel((new_journey(1 + i % 3, i)[0] for i in range(300)), pool, batch_size=640))
+    assert np.mean(sizes) > 0.85 * 640
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_error_in_a_worker_reaches_the_caller_and_settings_are_put_back(workers):
+    before = torch.get_num_threads()
+
+    def broken(batch):
+        raise RuntimeError("the model broke")
+
+    def make():
+        return Sampler(TorchEngine(broken, 2), Gaussian(1.0), seed=3, batch_size=64)
+
+    with pytest.raises(RuntimeError, match="the model broke"), WorkerPool(make, workers) as pool:
+        list(travel([new_journey(5)[0]], pool, batch_size=64))
+    assert torch.get_num_threads() == before
+
+
+def test_one_single_threaded_worker_per_core():
+    threads = []
+
+    def watching(batch):
+        threads.append(torch.get_num_threads())
+        return sign(batch)
+
+    def make():
+        return Sampler(TorchEngine(watching, 2), Gaussian(1.0), seed=3, batch_size=64)
+
+    with WorkerPool(make, 2) as pool:
+        list(travel([new_journey(47, i)[0] for i in range(4)], pool, batch_size=64))
+    assert set(threads) == {1}
+    assert default_workers() >= 1

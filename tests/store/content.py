@@ -1,0 +1,30 @@
+"""What a run folder holds, as far as it may not depend on how the run went: all but times."""
+
+import sqlite3
+from contextlib import closing
+
+from smoothcert.store import Run, format_tsv
+
+FILE = "run.sqlite"
+
+
+def query(folder, sql):
+    """Read from a run that somebody else may be writing."""
+    with closing(sqlite3.connect(f"{(folder / FILE).resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        return connection.execute(sql).fetchall()
+
+
+def content(folder):
+    """The finished content of a run folder: manifest, certificates, counts, nothing under way, no times."""
+    assert query(folder, "SELECT * FROM unfinished") == []
+    tsv = [line.split("\t")[:-1] for line in format_tsv(Run.open(folder)).splitlines()]
+    return {
+        "tsv": tsv,
+        "manifest": query(folder, "SELECT * FROM manifest ORDER BY field"),
+        "counts": query(folder, "SELECT * FROM counts ORDER BY idx, position"),
+        "certificates": query(
+            folder,
+            "SELECT idx, label, outcome, predicted, radius, p_lower, samples, evaluations "
+            "FROM certificates ORDER BY idx",
+        ),
+    }

@@ -1,0 +1,180 @@
+"""Killed at any moment, a run resumes to the content of an uninterrupted one (DESIGN, section 5)."""
+
+import json
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import torch
+from typer.testing import CliRunner
+
+import smoothcert as sc
+from smoothcert.cli.app import app
+from smoothcert.execution import runner
+from store.content import FILE, content, query
+
+pytestmark = pytest.mark.slow
+
+IMAGES, SEED = 40, 7
+KILLS = sorted(random.Random(7).sample(range(1, 30), 10))
+DRIVER = Path(__file__).with_name("crash_driver.py")
+
+# Where the process dies: just before this statement runs for the n-th time, and what the folder holds then.
+PLACES = {
+    "empty file": ("PRAGMA journal_mode=WAL", 1),
+    "before the manifest": ("BEGIN", 1),
+    "inside the manifest": ("INSERT INTO manifest", 9),
+    "manifest not committed": ("COMMIT", 1),
+    "certificate without its counts": ("INSERT INTO counts", 20),
+    "image not committed": ("COMMIT", 12),
+    "after the last image, before closing": ("PRAGMA journal_mode=DELETE", 1),
+}
+PARTIAL = "long images under way"
+
+
+def command(model, out, *more, n=20_000):
+    options = f"--dataset digits --first {IMAGES} --procedure sequential --radii 0,0.25,0.5 --n {n} --seed {SEED}"
+    return ["certify", str(model), *options.split(), "--out", str(out), *more]
+
+
+def resume(model, out, **options):
+    """The same command with --resume, in this process; return the finished content."""
+    result = CliRunner().invoke(app, command(model, out, "--resume", **options))
+    assert result.exit_code == 0, result.exception
+    assert sorted(path.name for path in out.iterdir()) == [FILE]
+    return content(out)
+
+
+def finished_images(out):
+    """Rows of a run that another process is writing; 0 until it has got that far."""
+    try:
+        return query(out, "SELECT COUNT(*) FROM certificates")[0][0]
+    except sqlite3.OperationalError:  # no file, no table, or locked for a moment
+        return 0
+
+
+@pytest.fixture(scope="module")
+def whole(model_folder, tmp_path_factory):
+    """The content of the run that nothing interrupts."""
+    return resume(model_folder, tmp_path_factory.mktemp("whole") / "run")
+
+
+def kill_when(rows, model, out):
+    """Start the real command and kill it when `rows` images are stored; return how it ended."""
+    process = subprocess.Popen(
+        [sys.executable, "-m", "smoothcert", *command(model, out)], stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        while process.poll() is None:
+            if finished_images(out) >= rows:
+                process.kill()
+            time.sleep(0.002)  # leaves the core to the process
+        return process.returncode, process.stderr.read()
+
+
+@pytest.mark.parametrize("rows", KILLS)
+def test_killed_from_outside(rows, model_folder, tmp_path, whole):
+    for attempt in range(5):  # this process may be kept waiting until the other is done: then once more
+        out = tmp_path / str(attempt)
+        code, complaint = kill_when(rows, model_folder, out)
+        if code != 0:
+            break
+    assert code == -signal.SIGKILL, complaint
+    assert rows <= finished_images(out) < IMAGES
+    assert resume(model_folder, out) == whole
+
+
+@pytest.fixture(scope="module")
+def crashes(model_folder, tmp_path_factory):
+    """Folders left by processes that died at each of the places, by name."""
+    base = tmp_path_factory.mktemp("crashes")
+    folders = {name: base / name.replace(" ", "-") for name in [*PLACES, PARTIAL]}
+    jobs = [[*place, None, *command(model_folder, folders[name], n=3_000)] for name, place in PLACES.items()]
+    partial = ("INSERT OR REPLACE INTO unfinished", 80, 0)  # states are stored after every batch
+    jobs.append([*partial, *command(model_folder, folders[PARTIAL], "--workers", "1", n=3_000)])
+    done = subprocess.run(
+        [sys.executable, str(DRIVER), *map(json.dumps, jobs)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [-signal.SIGKILL] * len(jobs), done.stderr
+    return folders
+
+
+@pytest.fixture(scope="module")
+def short(model_folder, tmp_path_factory):
+    """As `whole`, with fewer votes per image."""
+    return resume(model_folder, tmp_path_factory.mktemp("short") / "run", n=3_000)
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_killed_at_a_named_place(place, model_folder, crashes, short):
+    out = crashes[place]
+    left = {
+        "empty file": 0,
+        "before the manifest": 0,
+        "inside the manifest": 0,
+        "manifest not committed": 0,
+        "after the last image, before closing": IMAGES,
+    }
+    rows = finished_images(out)
+    assert rows == left[place] if place in left else 0 < rows < IMAGES
+    if place == "empty file":
+        assert (out / FILE).stat().st_size == 0
+    else:
+        assert bool(query(out, "SELECT * FROM sqlite_master")) == (place not in left or rows > 0)
+    assert resume(model_folder, out, n=3_000) == short
+
+
+def test_killed_with_partial_counts_stored(model_folder, crashes, short):
+    out = crashes[PARTIAL]
+    states = dict(query(out, "SELECT * FROM unfinished"))
+    assert states
+    assert any(json.loads(state)["journey"]["drawn"] for state in states.values())
+    assert not states.keys() & {idx for (idx,) in query(out, "SELECT idx FROM certificates")}
+    assert resume(model_folder, out, n=3_000) == short
+
+
+class CountingModel(torch.nn.Module):
+    """Counts the rows it is asked about, and stops the process like Ctrl-C after some of them."""
+
+    def __init__(self, inner, stop_after=None):
+        super().__init__()
+        self.inner, self.stop_after, self.rows = inner, stop_after, 0
+        self.eval()
+
+    def forward(self, batch):
+        self.rows += len(batch)
+        if self.stop_after is not None and self.rows > self.stop_after:
+            raise KeyboardInterrupt
+        return self.inner(batch)
+
+
+def test_resume_draws_only_what_is_missing(classifier, digits, tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "SAVE_SECONDS", 0)
+    procedure = sc.FixedSample(n0=128, n=6_400)  # whole chunks, so that rows asked about are votes
+
+    def certify(out, stop_after=None):
+        model = CountingModel(classifier.model, stop_after)
+        smoothed = sc.SmoothedClassifier(model, classifier.noise, 10)
+        options = {"procedure": procedure, "seed": SEED, "indices": [3, 8], "workers": 1, "batch_size": 256}
+        try:
+            sc.certify(smoothed, digits, out=out, resume=True, **options)
+        except KeyboardInterrupt:
+            assert stop_after is not None
+        return model.rows
+
+    scratch = certify(tmp_path / "whole")
+    certify(tmp_path / "stopped", stop_after=9_000)
+    saved = [json.loads(state)["journey"] for (state,) in query(tmp_path / "stopped", "SELECT state FROM unfinished")]
+    done = query(tmp_path / "stopped", "SELECT COALESCE(SUM(samples), 0) FROM certificates")[0][0]
+    stored = done + sum(journey["before"] + journey["drawn"] for journey in saved)
+    assert done == 6_528
+    assert len(saved) == 1
+    assert stored > 8_000
+    assert certify(tmp_path / "stopped") == scratch - stored
+    assert content(tmp_path / "stopped") == content(tmp_path / "whole")
