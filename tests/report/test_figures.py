@@ -22,7 +22,8 @@ from smoothcert.report import (
     save_figure,
     votes_figure,
 )
-from smoothcert.report.figures import accuracy_steps, extremes, grid_radii
+from smoothcert.report.figures import accuracy_steps, grid_radii
+from smoothcert.report.images_figure import extremes
 
 
 def half_space(batch):

@@ -16,13 +16,13 @@ from smoothcert.cli.app import app
 from smoothcert.errors import SmoothcertError, StoreError
 from store.content import FILE, content, query
 
-IMAGES = 30
+IMAGES = 100
 
 
 @pytest.fixture
 def certify(classifier, digits):
     def run(out, **changes):
-        options = {"procedure": sc.FixedSample(n=200), "seed": 7, "indices": range(IMAGES), "workers": 1}
+        options = {"procedure": sc.FixedSample(n0=20, n=64), "seed": 7, "indices": range(IMAGES), "workers": 1}
         return sc.certify(classifier, digits, out=out, **{**options, **changes})
 
     return run

@@ -13,8 +13,8 @@ from smoothcert.certificates.images import check_image
 from smoothcert.certificates.prediction import plan_prediction
 from smoothcert.certificates.procedure import Plan, Procedure
 from smoothcert.engines import Model, resolve_engine
+from smoothcert.ensembles import model_digest
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
-from smoothcert.models import weights_digest
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import ON_NAN, check_workers, refuse_training_mode, travel
 from smoothcert.seeding import check_seed
@@ -167,7 +167,7 @@ def identities(model: Any) -> tuple[str, ...]:
     """Return a digest of the weights, one per answer, or a callable's name where there are no weights."""
     parts = getattr(model, "classifiers", (model,))
     return tuple(
-        weights_digest(part)
+        model_digest(part)
         if isinstance(part, torch.nn.Module)
         else f"callable:{getattr(part, '__module__', '')}.{getattr(part, '__qualname__', type(part).__qualname__)}"
         for part in parts

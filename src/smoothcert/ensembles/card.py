@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -34,7 +31,7 @@ class EnsembleCard(BaseModel):
         input_shape: shape of one image, of every member.
         noise: what `NoiseLaw.describe` returned, of every member.
         class_names: one name per class, of every member.
-        digest: `ensemble_digest` of rule, weights and members.
+        digest: `model_digest` of the ensemble.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -49,9 +46,3 @@ class EnsembleCard(BaseModel):
     noise: dict[str, Any]
     class_names: tuple[str, ...]
     digest: str
-
-
-def ensemble_digest(rule: str, weights: Sequence[float] | None, member_digests: Sequence[str]) -> str:
-    """Return SHA-256 over the rule, the weights and the members' digests, as hex digits."""
-    shares = None if weights is None else [float(weight) for weight in weights]
-    return hashlib.sha256(json.dumps([rule, shares, list(member_digests)]).encode()).hexdigest()

@@ -9,7 +9,8 @@ from pathlib import Path
 from torch import nn
 
 from smoothcert.atomic import write_atomically
-from smoothcert.ensembles.card import EnsembleCard, MemberEntry, ensemble_digest
+from smoothcert.ensembles.card import EnsembleCard, MemberEntry
+from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import ModelCard, load_checkpoint
@@ -37,7 +38,7 @@ def save_ensemble(
     home = Path(folder).resolve()
     loaded = [load_model(member) for member in member_folders]
     cards = [card for _, card in loaded]
-    VotingEnsemble([model for model, _ in loaded], rule, weights)  # refuses a bad rule or bad weights
+    ensemble = VotingEnsemble([model for model, _ in loaded], rule, weights)
     for name in _MUST_AGREE:
         for member, card in zip(member_folders, cards, strict=True):
             if getattr(card, name) != getattr(cards[0], name):
@@ -56,7 +57,7 @@ def save_ensemble(
         input_shape=cards[0].input_shape,
         noise=cards[0].noise,
         class_names=cards[0].class_names,
-        digest=ensemble_digest(rule, weights, [card.digest for card in cards]),
+        digest=model_digest(ensemble),
     )
     _write(card, home)
     return card
@@ -85,7 +86,7 @@ def _load(folder: Path, inside: tuple[Path, ...]) -> tuple[nn.Module, ModelCard 
         ensemble = VotingEnsemble(members, card.rule, card.weights)
     except (InvalidArgumentError, LookupError) as error:
         raise CheckpointError(f"{folder / ENSEMBLE_FILE} is damaged: {error}") from error
-    if card.digest != ensemble_digest(card.rule, card.weights, [entry.digest for entry in card.members]):
+    if card.digest != model_digest(ensemble):
         raise CheckpointError(
             f"{folder / ENSEMBLE_FILE} was changed: its digest does not match its rule, weights and members"
         )

@@ -1,14 +1,9 @@
 """Runs -> tables, figures and one self-contained page."""
 
-from smoothcert.report.figures import (
-    certified_accuracy_figure,
-    figure_svg,
-    images_figure,
-    p_hat_figure,
-    save_figure,
-    votes_figure,
-)
+from smoothcert.report.figures import certified_accuracy_figure, p_hat_figure, votes_figure
+from smoothcert.report.images_figure import images_figure
 from smoothcert.report.page import write_report
+from smoothcert.report.style import figure_svg, save_figure
 from smoothcert.report.summary import Summary, describe_indices
 from smoothcert.report.tables import common_grid, percent, print_summaries
 

@@ -9,8 +9,9 @@ from smoothcert.certificates import Sequential, SmoothedClassifier
 from smoothcert.data import load_dataset
 from smoothcert.ensembles import Panel, VotingEnsemble, load_model, save_ensemble
 from smoothcert.noise import noise_from
-from smoothcert.report.figures import certified_accuracy_figure, save_figure, votes_figure
+from smoothcert.report.figures import certified_accuracy_figure, votes_figure
 from smoothcert.report.page import write_report
+from smoothcert.report.style import save_figure
 from smoothcert.report.summary import Summary
 from smoothcert.store import Run, certify_panel
 from smoothcert.training import train
@@ -19,7 +20,7 @@ MEMBERS = 3
 IMAGES = 200
 SIGMA = 0.25
 MAX_SAMPLES = 10_000
-RADII = (0.0, 0.125, 0.25, 0.375, 0.5, 0.625, 0.75)
+RADII = tuple(round(0.05 * step, 2) for step in range(16))
 
 
 def run_demo(

@@ -12,6 +12,7 @@ from smoothcert.errors import FormatError
 from smoothcert.store.run import Run
 
 COLUMNS = ("idx", "label", "predict", "radius", "correct", "time")
+_LARGEST = 2**53  # what a float holds exactly
 
 
 def floor_digits(value: float, digits: int = 6) -> str:
@@ -61,11 +62,13 @@ def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
             f"{file} line 1: missing column {', '.join(missing)}; expected {' '.join(COLUMNS)}, tab-separated"
         )
     places = [header.index(name) for name in COLUMNS]
-    rows = [
-        _row(file, number, line, places) for number, line in enumerate(lines[1:], start=2) if line.strip()
-    ]
-    _refuse_repeats(file, [row[0] for row in rows])
-    table = np.array(rows, dtype=np.float64).reshape(-1, 5)
+    rows = {
+        number: _row(file, number, line, places)
+        for number, line in enumerate(lines[1:], start=2)
+        if line.strip()
+    }
+    _refuse_repeats(file, {number: row[0] for number, row in rows.items()})
+    table = np.array(list(rows.values()), dtype=np.float64).reshape(-1, 5)
     results = Results(
         index=table[:, 0].astype(np.int64),
         label=table[:, 1].astype(np.int64),
@@ -85,6 +88,8 @@ def _row(file: Path, number: int, line: str, places: list[int]) -> tuple[int, in
             raise ValueError(f"radius {radius} is not a finite number >= 0")
         if row[0] < 0 or row[2] < -1:
             raise ValueError(f"idx {idx} must be >= 0 and predict {predict} >= -1")
+        if max(abs(number) for number in row[:3]) > _LARGEST:
+            raise ValueError(f"idx, label and predict must be at most {_LARGEST}, got {max(row[:3])}")
         if int(correct) != (row[1] == row[2]):
             raise ValueError(f"correct is {correct}, but label is {label} and predict is {predict}")
     except (ValueError, IndexError) as error:
@@ -103,9 +108,10 @@ def _seconds(text: str) -> float:
     return total
 
 
-def _refuse_repeats(file: Path, indices: list[int]) -> None:
+def _refuse_repeats(file: Path, indices: dict[int, int]) -> None:
+    """Refuse an image that stands on two lines; `indices` are by line number."""
     seen: dict[int, int] = {}
-    for number, index in enumerate(indices, start=2):
+    for number, index in indices.items():
         if index in seen:
             raise FormatError(
                 f"{file} line {number}: idx {index} stands already on line {seen[index]}; keep one"

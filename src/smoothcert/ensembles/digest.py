@@ -1,0 +1,22 @@
+"""The digest of a classifier of any depth: members, rule and weights all count."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+
+from torch import nn
+
+from smoothcert.ensembles.voting import VotingEnsemble
+from smoothcert.models import weights_digest
+
+
+def model_digest(model: nn.Module) -> str:
+    """Return the digest that a model's folder and its certificates carry.
+
+    For an ensemble it covers the rule, which no tensor holds, beside shares and members.
+    """
+    if not isinstance(model, VotingEnsemble):
+        return weights_digest(model)
+    parts = [model.rule, model.weights.tolist(), [model_digest(member) for member in model.members]]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

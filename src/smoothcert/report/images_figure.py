@@ -1,0 +1,95 @@
+"""A figure of a few images of a run with their certificates: the ends of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from smoothcert.data import Dataset
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.report.style import short, style
+from smoothcert.store import Run, floor_digits
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_CELL = 1.07  # inches per image
+
+
+@style()
+def images_figure(run: Run, dataset: Dataset, count: int = 16) -> Figure:
+    """Draw a few images of a run: the easiest, the hardest certified, abstained ones and wrong ones.
+
+    Not a sample of the run: the ends of it, most extreme first. Radii are rounded down.
+
+    Args:
+        run: whose certificates to show.
+        dataset: where its images come from; another data set is refused.
+        count: most images to draw.
+    """
+    from matplotlib.figure import Figure
+
+    if dataset.digest != run.manifest["dataset"]["digest"]:
+        raise InvalidArgumentError(
+            f"the run is about {run.manifest['dataset']['name']}, not about the given {dataset.name} "
+            f"({dataset.split}): their digests differ; give the data set that was certified"
+        )
+    rows = extremes(run, count)
+    columns = max(count // 2, 1)
+    figure = Figure(figsize=(_CELL * (columns + 0.25), 1.75 * len(rows)), layout="constrained")
+    outer = figure.add_gridspec(len(rows), 1)
+    for number, groups in enumerate(rows):
+        gap = len(next(iter(groups.values())))
+        ratios = [*[1.0] * gap, 0.25, *[1.0] * (columns - gap)]
+        cells = outer[number].subgridspec(1, columns + 1, width_ratios=ratios)
+        for first, (title, places) in zip((0, gap + 1), groups.items(), strict=False):
+            for column, place in enumerate(places, start=first):
+                axes = figure.add_subplot(cells[column])
+                _draw_image(axes, run, dataset, place)
+                if column == first:
+                    axes.set_title(title, loc="left", fontsize=9.5, fontweight="bold")
+    return figure
+
+
+def extremes(run: Run, count: int) -> list[dict[str, list[int]]]:
+    """Return two rows of positions in the run, by heading; room a group cannot fill goes to its neighbour."""
+    results, votes, half = run.results, np.asarray(run.column("samples")), max(count // 2, 1)
+    order = np.lexsort((results.index, votes, -results.radius)).tolist()  # largest radius, then fewest votes
+    correct, abstained = results.correct, results.predicted < 0
+    easy = [i for i in order if correct[i]]
+    unsure = [i for i in np.argsort(run.p_hat, kind="stable").tolist() if abstained[i]]
+    wrong = [i for i in order if not correct[i] and not abstained[i]]
+    top = _share({"easiest": easy, "abstained": unsure}, half)
+    hard = [i for i in reversed(easy) if i not in top.get("easiest", [])]
+    return [row for row in (top, _share({"hardest": hard, "wrong class": wrong}, half)) if row]
+
+
+def _share(groups: dict[str, list[int]], places: int) -> dict[str, list[int]]:
+    """Give two groups half of the places each, more where the other needs less; leave out empty ones."""
+    (first, ours), (second, theirs) = groups.items()
+    left = min(len(ours), max(places - places // 2, places - len(theirs)))
+    shared = {first: ours[:left], second: theirs[: places - left]}
+    return {title: chosen for title, chosen in shared.items() if chosen}
+
+
+def _draw_image(axes: Axes, run: Run, dataset: Dataset, place: int) -> None:
+    results = run.results
+    pixels = dataset.image(int(results.index[place])).numpy()
+    if pixels.ndim == 3 and pixels.shape[0] in (1, 3):
+        pixels = np.moveaxis(pixels, 0, 2) if pixels.shape[0] == 3 else pixels[0]
+    elif pixels.ndim != 2:  # a vector: one row of grey cells
+        pixels = pixels.reshape(1, -1)
+    axes.imshow(np.clip(pixels, 0, 1), cmap="gray", vmin=0, vmax=1, interpolation="none")
+    axes.set(xticks=[], yticks=[])
+    axes.spines[:].set_visible(False)
+    names = [short(name, 12) for name in dataset.class_names]
+    lines = [f"label {names[results.label[place]]}"]
+    if results.predicted[place] < 0:
+        lines += ["abstained", f"{run.column('samples')[place]:,} votes"]
+    else:
+        said = int(results.predicted[place])
+        lines += [f"certified {names[said] if said < len(names) else said}"]
+        lines += [f"radius {floor_digits(results.radius[place], 3)}"]
+    axes.set_xlabel("\n".join(lines), fontsize=8.5)

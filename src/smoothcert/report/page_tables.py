@@ -1,0 +1,137 @@
+"""The tables of the page, as HTML; every figure rounded in the safe direction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothcert.certificates import Outcome
+from smoothcert.report.style import printable
+from smoothcert.report.summary import CONFIDENCE, Summary, describe_indices
+from smoothcert.report.tables import percent
+from smoothcert.store import Run, floor_digits
+
+MOST_ROWS = 500
+_FIELDS = {
+    "procedure": "procedure",
+    "alpha": "alpha, one-sided, per image",
+    "noise": "noise",
+    "norm": "norm of the radius",
+    "seed": "seed of the noise",
+    "engine": "engine",
+    "model": "weights digest",
+    "num_classes": "classes",
+    "dataset": "data set",
+    "indices": "images",
+    "on_nan": "if an answer is not a number",
+    "chunk_votes": "votes per chunk of noise",
+    "versions": "versions",
+    "format": "format of the run",
+}
+
+
+def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:
+    """Return one row per summary: images, ACR, certified accuracy with intervals, abstained, cost."""
+    heads = ["run", "images", "ACR", *(f"r = {radius:g}" for radius in radii)]
+    heads += ["abstained", "votes per image"]
+    rows = []
+    for summary in summaries:
+        results = summary.results
+        low, high = results.certified_accuracy_interval(radii, CONFIDENCE)
+        shares = [
+            f"{percent(share)}%<small>{percent(a)}–{_percent_up(b)}</small>"
+            for share, a, b in zip(results.certified_accuracy(radii), low, high, strict=True)
+        ]
+        abstained = int((results.predicted < 0).sum())
+        cells = [f"{len(results):,}<small>{html_text(summary.indices)}</small>"]
+        cells += [floor_digits(results.average_radius(), 4), *shares]
+        cells += [f"{abstained:,}<small>{_percent_up(results.abstained())}%</small>"]
+        cells += [f"{_mean_up(summary.samples)}<small>{_mean_up(summary.evaluations)} passes</small>"]
+        rows.append([name_span(summary.name), *cells])
+    return _table("results", "Certified accuracy (%) at radius r, with 95% intervals; ACR; cost", heads, rows)
+
+
+def manifest_table(runs: Mapping[str, Run]) -> str:
+    """Return what decides the votes: one value where all runs agree, else one per run."""
+    rows = []
+    for field, words in _FIELDS.items():
+        values = {name: _field(field, run) for name, run in runs.items()}
+        if len(set(values.values())) == 1:
+            rows.append([words, html_text(next(iter(values.values())))])
+        else:
+            rows.append(
+                [words, "<br>".join(f"{html_text(n)}: {html_text(value)}" for n, value in values.items())]
+            )
+    return f'<div class="scroll">{_table("manifest", "", ["setting", "value"], rows)}</div>'
+
+
+def _field(field: str, run: Run) -> str:
+    value: Any = run.manifest.get(field, "not recorded")
+    if field == "indices":
+        return describe_indices(np.asarray(value, dtype=np.int64))
+    if isinstance(value, dict):
+        parts = {key: inner for key, inner in value.items() if inner is not None}
+        return ", ".join(f"{key} {_plain(inner)}" for key, inner in parts.items())
+    return str(value)
+
+
+def _plain(value: Any) -> str:
+    return " ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def certificates_table(run: Run) -> str:
+    """Return one row per image of a run, at most `MOST_ROWS`."""
+    names, results, rows = run.manifest["class_names"], run.results, []
+    columns = zip(*(run.column(c) for c in ("p_lower", "samples", "outcome")), run.p_hat, strict=True)
+    for i, (p_lower, votes, outcome, p_hat) in zip(range(MOST_ROWS), columns, strict=False):
+        said = int(results.predicted[i])
+        end = Outcome[outcome].value if said < 0 else "certified"
+        end += ", not its label" if said >= 0 and not results.correct[i] else ""
+        rows.append([
+            str(results.index[i]), html_text(_class(names, int(results.label[i]))),
+            "–" if said < 0 else html_text(_class(names, said)), floor_digits(results.radius[i], 4),
+            floor_digits(p_lower, 5), floor_digits(p_hat, 5), f"{votes:,}", html_text(end),
+        ])  # fmt: skip
+    heads = ["image", "label", "certified", "radius", "p_A at least", "p_A observed", "votes", "outcome"]
+    cut = f"The first {MOST_ROWS} of {len(run):,} images; the run holds the others."
+    shown = cut if len(run) > MOST_ROWS else ""
+    region = 'class="scroll" tabindex="0" role="region" aria-label="Every image, scrolls sideways"'
+    return f"<div {region}>{_table('certificates', shown, heads, rows)}</div>"
+
+
+def _class(names: Sequence[str], number: int) -> str:
+    return names[number] if number < len(names) else str(number)
+
+
+def _table(kind: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table; cells and rows are HTML already, heads and caption are text."""
+    above = f"<caption><span>{html_text(caption)}</span></caption>" if caption else ""
+    top = "".join(f'<th scope="col">{html_text(head)}</th>' for head in heads)
+    body = "\n".join(
+        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        for first, *cells in rows
+    )
+    return f'<table class="{kind}">{above}<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody></table>'
+
+
+def html_text(text: object) -> str:
+    """Return any value as text that HTML shows as it is."""
+    return escape(printable(str(text)), quote=True)
+
+
+def name_span(name: str) -> str:
+    """Return a run's name that does not break at a hyphen, unless it is too long for that."""
+    return f'<span class="name">{html_text(name)}</span>' if len(name) <= 24 else html_text(name)
+
+
+def _percent_up(fraction: float) -> str:
+    return f"{math.ceil(round(fraction * 1000, 9)) / 10:.1f}"
+
+
+def _mean_up(values: NDArray[np.int64] | None) -> str:
+    return "" if values is None else f"{math.ceil(values.mean()):,}"
