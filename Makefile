@@ -30,7 +30,7 @@ test: setup
 	$(BIN)/python -m pytest -n 2
 
 evidence: setup
-	$(BIN)/python -m evidence.make
+	$(BIN)/python -m evidence.make $(ONLY)
 
 clean:
 	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

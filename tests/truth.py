@@ -21,12 +21,33 @@ from smoothcert.certificates.procedure import Procedure
 from smoothcert.sampling import Phase, chunk_borders
 
 CENTRE = 0.5
-LAWS = {"gaussian": sc.Gaussian(0.25), "uniform": sc.Uniform(half_width=0.4), "laplace": sc.Laplace(scale=0.2)}
+LAWS = {
+    "gaussian": sc.Gaussian(0.25),
+    "uniform": sc.Uniform(half_width=0.4),
+    "laplace": sc.Laplace(scale=0.2),
+}
 DISTRIBUTIONS = {
     "gaussian": norm(scale=0.25).cdf,
     "uniform": uniform(loc=-0.4, scale=0.8).cdf,
     "laplace": laplace(scale=0.2).cdf,
 }
+
+TIMES, ALPHA, N = 2_000, 0.05, 2_500
+JUST_ABOVE, WELL_BELOW = 1.002, 0.8
+MARGINS = {"gaussian": 0.25, "uniform": 0.2, "laplace": 0.2}
+TARGETED = {
+    "staged": lambda r: sc.Staged(radius=r, stages=(200, 1_000, N), beta=0.05),
+    "sequential": lambda r: sc.Sequential(radius=r, max_samples=N, beta=0.05),
+    "sequential-n0": lambda r: sc.Sequential(radius=r, max_samples=N, beta=0.05, n0=100),
+    "sequential-grid": lambda r: sc.Sequential(radii=(0, r / 2, r), max_samples=N, beta=0.05),
+    "group": lambda r: sc.GroupSequential(radius=r, n=N, beta=0.05),
+}
+
+
+def errors(results, margin):
+    """Certificates that claim more than the truth: another class, or a radius beyond the margin."""
+    claims = results.predicted >= 0
+    return int((claims & ((results.predicted != 1) | (results.radius > margin))).sum())
 
 
 def half_space(margin, doubt=0.0):

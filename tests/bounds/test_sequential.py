@@ -20,6 +20,7 @@ from smoothcert.bounds import (
     sequential_boundary,
     shared_vote_level,
     two_way_p_value,
+    wrong_class_factor,
 )
 from smoothcert.bounds.boundary import Boundary
 
@@ -136,25 +137,30 @@ def test_price_of_choosing_the_class_by_the_same_votes(radius):
     from scipy.stats import norm
 
     p0, alpha, looks = float(norm.cdf(radius)), 0.001, tuple(range(1, 1_001))
-    boundary = sequential_boundary(looks, p0, alpha, alpha)
-    wrong_class = crossing_probability(boundary.looks, boundary.certify, 1 - p0)
-    assert wrong_class < 5e-7
-    level = shared_vote_level(boundary, p0, alpha)
-    assert wrong_class <= alpha - level < 0.01 * alpha
-    stricter = sequential_boundary(looks, p0, level, alpha)
+
+    def make(level):
+        return sequential_boundary(looks, p0, level, alpha)
+
+    level = shared_vote_level(make, p0, alpha)
+    assert alpha * 0.99 < level < alpha
+    boundary = make(level)
 
     def crossing(p):
-        return crossing_probability(stricter.looks, stricter.certify, p)
+        return crossing_probability(boundary.looks, boundary.certify, p)
 
+    assert crossing(1 - p0) < 5e-7
+    assert crossing(1 - p0) <= level * wrong_class_factor(boundary, p0)
     worst = max(crossing(p) + crossing(1 - p) for p in np.linspace(0.5, p0, 9))
     assert worst <= alpha
     chances = [crossing(p) for p in np.linspace(1e-6, p0, 30)]
     assert (np.diff(chances, 2) >= -1e-12).all()  # convex, so two classes are the worst split
 
 
-def test_sharing_votes_at_radius_zero_costs_everything():
-    boundary = sequential_boundary(tuple(range(64, 1_000, 64)), 0.5, 0.001, 0.001)
-    assert shared_vote_level(boundary, 0.5, 0.001) == 0
+def test_sharing_votes_at_radius_zero_costs_half_of_alpha():
+    looks = tuple(range(64, 1_000, 64))
+    level = shared_vote_level(lambda level: sequential_boundary(looks, 0.5, level, 0.001), 0.5, 0.001)
+    assert level == pytest.approx(0.0005, rel=1e-9)
+    assert level < 0.0005
 
 
 @given(first=st.integers(0, 2_000), second=st.integers(0, 2_000))

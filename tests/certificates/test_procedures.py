@@ -7,7 +7,6 @@ from scipy.stats import binomtest, norm
 import smoothcert as sc
 from smoothcert.bounds import Boundary, clopper_pearson_lower, operate
 from smoothcert.certificates import PROCEDURES
-from smoothcert.errors import InvalidArgumentError
 from truth import CENTRE, LAWS, certify_often, half_space
 
 SIGMA = 0.25
@@ -133,14 +132,17 @@ def test_small_radii_choose_the_class_by_separate_votes(radius, separate):
         assert phases == (["select", "estimate"] if separate else ["estimate"])
 
 
-def test_asking_for_shared_votes_at_radius_zero_is_refused():
-    with pytest.raises(InvalidArgumentError, match="n0=0"):
-        sc.Sequential(radius=0.0, n0=0).plan(sc.Gaussian(SIGMA), 0.001)
-
-
 @pytest.mark.parametrize("radius", [0.0, 0.5 * SIGMA, SIGMA, 2 * SIGMA, 3 * SIGMA])
 @pytest.mark.parametrize(
-    "make", [sc.Sequential, sc.GroupSequential, sc.Staged], ids=["sequential", "group", "staged"]
+    "make",
+    [
+        sc.Sequential,
+        sc.GroupSequential,
+        sc.Staged,
+        lambda radius: sc.Sequential(radius=radius, n0=0),
+        lambda radius: sc.GroupSequential(radius=radius, n0=0),
+    ],
+    ids=["sequential", "group", "staged", "sequential-shared", "group-shared"],
 )
 def test_exact_false_certificates_of_the_schedule_that_is_run(make, radius):
     """Exact, at the largest null probability, for one who never gives up; class choice included."""

@@ -10,32 +10,23 @@ from scipy.stats import binom
 
 import smoothcert as sc
 from truth import (
+    ALPHA,
     DISTRIBUTIONS,
+    JUST_ABOVE,
     LAWS,
+    MARGINS,
+    TARGETED,
+    TIMES,
+    WELL_BELOW,
     FilteredVotes,
+    N,
     PeekingFixedBound,
     ReusedVotes,
     certify_often,
+    errors,
     half_space,
     most_errors,
 )
-
-TIMES, ALPHA, N = 2_000, 0.05, 2_500
-JUST_ABOVE, WELL_BELOW = 1.002, 0.8
-MARGINS = {"gaussian": 0.25, "uniform": 0.2, "laplace": 0.2}
-TARGETED = {
-    "staged": lambda r: sc.Staged(radius=r, stages=(200, 1_000, N), beta=0.05),
-    "sequential": lambda r: sc.Sequential(radius=r, max_samples=N, beta=0.05),
-    "sequential-n0": lambda r: sc.Sequential(radius=r, max_samples=N, beta=0.05, n0=100),
-    "sequential-grid": lambda r: sc.Sequential(radii=(0, r / 2, r), max_samples=N, beta=0.05),
-    "group": lambda r: sc.GroupSequential(radius=r, n=N, beta=0.05),
-}
-
-
-def errors(results, margin):
-    """Certificates that claim more than the truth: another class, or a radius beyond the margin."""
-    claims = results.predicted >= 0
-    return int((claims & ((results.predicted != 1) | (results.radius > margin))).sum())
 
 
 @pytest.mark.parametrize("law", LAWS)

@@ -38,7 +38,9 @@ PARTIAL = "long images under way"
 
 
 def command(model, out, *more, n=20_000):
-    options = f"--dataset digits --first {IMAGES} --procedure sequential --radii 0,0.25,0.5 --n {n} --seed {SEED}"
+    options = (
+        f"--dataset digits --first {IMAGES} --procedure sequential --radii 0,0.25,0.5 --n {n} --seed {SEED}"
+    )
     return ["certify", str(model), *options.split(), "--out", str(out), *more]
 
 
@@ -170,7 +172,10 @@ def test_resume_draws_only_what_is_missing(classifier, digits, tmp_path, monkeyp
 
     scratch = certify(tmp_path / "whole")
     certify(tmp_path / "stopped", stop_after=9_000)
-    saved = [json.loads(state)["journey"] for (state,) in query(tmp_path / "stopped", "SELECT state FROM unfinished")]
+    saved = [
+        json.loads(state)["journey"]
+        for (state,) in query(tmp_path / "stopped", "SELECT state FROM unfinished")
+    ]
     done = query(tmp_path / "stopped", "SELECT COALESCE(SUM(samples), 0) FROM certificates")[0][0]
     stored = done + sum(journey["before"] + journey["drawn"] for journey in saved)
     assert done == 6_528

@@ -22,7 +22,12 @@ IMAGES = 100
 @pytest.fixture
 def certify(classifier, digits):
     def run(out, **changes):
-        options = {"procedure": sc.FixedSample(n0=20, n=64), "seed": 7, "indices": range(IMAGES), "workers": 1}
+        options = {
+            "procedure": sc.FixedSample(n0=20, n=64),
+            "seed": 7,
+            "indices": range(IMAGES),
+            "workers": 1,
+        }
         return sc.certify(classifier, digits, out=out, **{**options, **changes})
 
     return run
@@ -52,7 +57,9 @@ def refusals(out, certify):
 
 def test_a_folder_that_is_no_run(tmp_path):
     for folder in (tmp_path, tmp_path / "missing"):
-        with pytest.raises(StoreError, match=f"{re.escape(str(folder))} is not a run folder: it has no {FILE}"):
+        with pytest.raises(
+            StoreError, match=f"{re.escape(str(folder))} is not a run folder: it has no {FILE}"
+        ):
             sc.Run.open(folder)
     assert list(tmp_path.iterdir()) == []
 
@@ -63,7 +70,9 @@ def test_a_database_cut_short(size, out, certify):
     kept = whole[:size]
     (out / FILE).write_bytes(kept)
     for sentence in refusals(out, certify):
-        assert re.search(r"run\.sqlite is damaged or no run database \(.*\); restore it from a copy", sentence)
+        assert re.search(
+            r"run\.sqlite is damaged or no run database \(.*\); restore it from a copy", sentence
+        )
     assert (out / FILE).read_bytes() == kept
     (out / FILE).write_bytes(whole)
     assert len(sc.Run.open(out)) == IMAGES
@@ -80,7 +89,9 @@ def test_a_database_cut_to_nothing_can_be_started_again(out, certify):
     assert content(out) == whole
 
 
-@pytest.mark.parametrize("bytes_", [b"idx\tlabel\tpredict\n" * 9, b"\x00" * 5_000, b"PK\x03\x04" + b"zip" * 99])
+@pytest.mark.parametrize(
+    "bytes_", [b"idx\tlabel\tpredict\n" * 9, b"\x00" * 5_000, b"PK\x03\x04" + b"zip" * 99]
+)
 def test_no_database_at_all(bytes_, tmp_path, certify):
     (tmp_path / FILE).write_bytes(bytes_)
     assert all("damaged or no run database" in sentence for sentence in refusals(tmp_path, certify))
@@ -108,7 +119,9 @@ def limited(monkeypatch, pages):
     monkeypatch.setattr(sqlite3, "connect", small)
 
 
-@pytest.mark.parametrize("there_before", [(), ("runs",), ("runs", "runs/x"), ("runs", "runs/x", "runs/x/notes")])
+@pytest.mark.parametrize(
+    "there_before", [(), ("runs",), ("runs", "runs/x"), ("runs", "runs/x", "runs/x/notes")]
+)
 @pytest.mark.parametrize("pages", [1, 4])  # too few to open the file, too few for the manifest
 def test_full_disk_at_the_beginning_leaves_nothing(pages, there_before, certify, tmp_path, monkeypatch):
     out = tmp_path / "runs" / "x"
@@ -219,7 +232,9 @@ def test_a_failed_write_leaves_the_old_file(function, tmp_path, monkeypatch):
             patch.setattr(Path, "replace", fail)
         else:
             patch.setattr(Path, "open", fail)
-        with pytest.raises(StoreError, match=r"cannot write .*table\.tsv: No space left on device; free some"):
+        with pytest.raises(
+            StoreError, match=r"cannot write .*table\.tsv: No space left on device; free some"
+        ):
             write_atomically(file, "new")
     assert [path.name for path in tmp_path.iterdir()] == ["table.tsv"]
     assert file.read_text() == "old"

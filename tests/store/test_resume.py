@@ -63,7 +63,9 @@ def test_another_manifest_is_refused_by_field(field, certify, classifier, digits
     out = tmp_path / "run"
     certify(out)
     before = (out / FILE).read_bytes()
-    with pytest.raises(ManifestMismatchError, match=rf"[:;] {re.escape(field)} was .* and is now ") as refusal:
+    with pytest.raises(
+        ManifestMismatchError, match=rf"[:;] {re.escape(field)} was .* and is now "
+    ) as refusal:
         certify(out, resume=True, **CHANGES[field](classifier, digits))
     if "procedure" not in field:
         assert str(refusal.value).count(" and is now ") == 1
@@ -120,7 +122,9 @@ def test_resume_starts_what_does_not_exist(certify, tmp_path):
 def test_without_resume_an_existing_run_is_left_alone(certify, tmp_path):
     certify(tmp_path / "run")
     before = (tmp_path / "run" / FILE).read_bytes()
-    with pytest.raises(StoreError, match="already holds a run; continue it with resume or choose another folder"):
+    with pytest.raises(
+        StoreError, match="already holds a run; continue it with resume or choose another folder"
+    ):
         certify(tmp_path / "run")
     assert (tmp_path / "run" / FILE).read_bytes() == before
 
@@ -204,7 +208,9 @@ def test_a_panel_that_died_between_two_databases_catches_up(classifier, digits, 
 
 def test_the_manifest_says_what_decided_the_votes(certify, tmp_path):
     certify(tmp_path / "run", seed=2**128 - 1)
-    manifest = {field: json.loads(value) for field, value in query(tmp_path / "run", "SELECT * FROM manifest")}
+    manifest = {
+        field: json.loads(value) for field, value in query(tmp_path / "run", "SELECT * FROM manifest")
+    }
     assert manifest["seed"] == str(2**128 - 1)
     assert (manifest["alpha"], manifest["engine"], manifest["indices"]) == (0.001, "torch", list(INDICES))
     assert manifest["procedure"]["radii"] == [0, 0.25]

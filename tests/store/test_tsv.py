@@ -68,7 +68,14 @@ def test_radii_are_rounded_down_by_less_than_a_millionth(tmp_path):
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("0:00:01.5", 1.5), ("1:02:03.25", 3723.25), ("2:03", 123), ("12.75", 12.75), ("0", 0), ("25:00:00", 90_000)],
+    [
+        ("0:00:01.5", 1.5),
+        ("1:02:03.25", 3723.25),
+        ("2:03", 123),
+        ("12.75", 12.75),
+        ("0", 0),
+        ("25:00:00", 90_000),
+    ],
 )
 def test_times_in_either_form(text, seconds, tmp_path):
     assert read(tmp_path, f"3\t7\t7\t0.25\t1\t{text}")[1].tolist() == [seconds]
@@ -135,7 +142,9 @@ def test_repeated_index_names_both_lines(tmp_path):
         read(tmp_path, GOOD, "", "4\t7\t7\t0.25\t1\t1", GOOD)
 
 
-@pytest.mark.parametrize("content", [b"", b"\n\n", b"\x89PNG\r\n\x1a\n\xff\xfe", b"idx label predict radius\n"])
+@pytest.mark.parametrize(
+    "content", [b"", b"\n\n", b"\x89PNG\r\n\x1a\n\xff\xfe", b"idx label predict radius\n"]
+)
 def test_what_is_no_table(content, tmp_path):
     (tmp_path / "log.tsv").write_bytes(content)
     with pytest.raises(FormatError, match=r"log\.tsv"):
@@ -143,7 +152,9 @@ def test_what_is_no_table(content, tmp_path):
 
 
 def test_round_trip_of_a_run(classifier, digits, tmp_path):
-    run = sc.certify(classifier, digits, procedure=sc.FixedSample(n=500), seed=3, indices=range(20), workers=1)
+    run = sc.certify(
+        classifier, digits, procedure=sc.FixedSample(n=500), seed=3, indices=range(20), workers=1
+    )
     results, seconds = read(tmp_path, *format_tsv(run).splitlines()[1:])
     for column in ("index", "label", "predicted", "correct"):
         assert getattr(results, column).tolist() == getattr(run.results, column).tolist()
@@ -156,7 +167,11 @@ def test_round_trip_of_a_run(classifier, digits, tmp_path):
 
 PUBLISHED = {
     "cohen_cifar10_r110_s0.12_skip20_n100k_alpha0.001": (500, 0.2701, {0: 81.4, 0.25: 58.6, 0.5: 0}),
-    "some_gaussian_cifar10_r110_5head_s0.25_skip20": (500, 0.5373, {0: 83.4, 0.25: 71.6, 0.5: 54.4, 0.75: 40.4}),
+    "some_gaussian_cifar10_r110_5head_s0.25_skip20": (
+        500,
+        0.5373,
+        {0: 83.4, 0.25: 71.6, 0.5: 54.4, 0.75: 40.4},
+    ),
     "sween3_cifar10_s0.50_idx888-1887": (1_000, 0.6314, {1.75: 7.4}),
     "consistency_mnist_lenet_s0.50_lbd5_full10k": (10_000, None, {}),
 }

@@ -1,7 +1,7 @@
 """Counts -> probabilities with error control: pure functions, no torch, no I/O."""
 
 from smoothcert.bounds.boundary import Boundary, Operation, operate
-from smoothcert.bounds.class_choice import shared_vote_level
+from smoothcert.bounds.class_choice import shared_vote_level, wrong_class_factor
 from smoothcert.bounds.clopper_pearson import clopper_pearson_lower, clopper_pearson_upper
 from smoothcert.bounds.group_sequential import (
     SpendingTable,
@@ -39,4 +39,5 @@ __all__ = [
     "shared_vote_level",
     "staged_boundary",
     "two_way_p_value",
+    "wrong_class_factor",
 ]

@@ -12,7 +12,6 @@ from smoothcert.bounds import Boundary, shared_vote_level
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.outcome import Outcome
 from smoothcert.certificates.procedure import Plan, Trial, reachable_threshold
-from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import Counts, Phase
 
@@ -126,16 +125,6 @@ def plan_boundaries(
     if n0:
         phases.insert(0, Phase("select", (n0,)))
     else:
-        level = (
-            shared_vote_level(make(thresholds[0], alpha), thresholds[0], alpha)
-            if thresholds[0] > 0.5
-            else 0.0
-        )
-        if level < alpha / 2:
-            raise InvalidArgumentError(
-                f"n0=0 lets the bounding votes choose the class, which radius {radii[0]} is too small to pay for; "
-                f"leave n0 out or set n0={DEFAULT_N0}"
-            )
-        alpha = level
+        alpha = shared_vote_level(lambda level: make(thresholds[0], level), thresholds[0], alpha)
     boundaries = tuple(make(p0, alpha) for p0 in thresholds)
     return BoundaryPlan(tuple(phases), radii, thresholds, boundaries)

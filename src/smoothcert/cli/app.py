@@ -37,3 +37,6 @@ def main() -> None:
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:  # a path that the system does not take
+        print(f"error: {error.strerror or error}: {error.filename}", file=sys.stderr)
+        sys.exit(USER_MISTAKE)

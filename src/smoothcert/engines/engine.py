@@ -52,14 +52,14 @@ class Engine(ABC):
             padded = batch.new_zeros((MIN_ROWS, *batch.shape[1:]))
             padded[:rows] = batch
             batch = padded
-        logits = self.forward(batch)
-        expected = (batch.shape[0], self.num_classes)
-        if logits.dim() == 2 and self.answers == 1:
-            logits = logits.unsqueeze(1)
-        if logits.dim() != 3 or tuple(logits.shape) != (batch.shape[0], self.answers, self.num_classes):
+        given = self.forward(batch)
+        logits = given.unsqueeze(1) if given.dim() == 2 and self.answers == 1 else given
+        wanted = (batch.shape[0], self.answers, self.num_classes)
+        if tuple(logits.shape) != wanted:
+            expected = (wanted[0], wanted[2]) if self.answers == 1 else wanted
             raise ModelOutputError(
                 f"the model must answer a batch of {batch.shape[0]} images with logits of shape {expected}, got "
-                f"{tuple(logits.shape)}; set num_classes to the model's number of logits"
+                f"{tuple(given.shape)}; set num_classes to the model's number of logits"
             )
         return logits[:rows]
 

@@ -94,7 +94,7 @@ class Summary:
             "samples_per_image": _mean(self.samples),
             "evaluations_per_image": _mean(self.evaluations),
             "p_hat_quantiles": None
-            if self.p_hat is None
+            if self.p_hat is None or len(self.p_hat) == 0
             else {
                 str(q): float(v) for q, v in zip(_QUANTILES, np.quantile(self.p_hat, _QUANTILES), strict=True)
             },

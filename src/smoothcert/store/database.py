@@ -94,6 +94,10 @@ class RunDatabase:
                     f"cannot {doing} {self.where}: {error}; free some space and continue with resume"
                 ) from error
             raise StoreError(f"cannot {doing} {self.where}: {error}") from error
+        except sqlite3.IntegrityError as error:
+            raise StoreError(
+                f"{self.where} already holds this image ({error}); is another process writing to the same run?"
+            ) from error
         except sqlite3.DatabaseError as error:
             raise StoreError(
                 f"{self.where} is damaged or no run database ({error}); restore it from a copy or start a new run"

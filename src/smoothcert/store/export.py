@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 from collections.abc import Callable
 
 from smoothcert.errors import InvalidArgumentError
@@ -35,7 +36,9 @@ def _csv(run: Run) -> bytes:
 
 @EXPORTERS.register("json")
 def _json(run: Run) -> bytes:
-    return (run.to_frame().to_json(orient="records", indent=1, double_precision=15) + "\n").encode()
+    # Not by pandas, which rounds to 15 digits, and to nearest.
+    frame = run.to_frame().astype(object)
+    return (json.dumps(frame.where(frame.notna(), None).to_dict("records"), indent=1) + "\n").encode()
 
 
 @EXPORTERS.register("parquet")

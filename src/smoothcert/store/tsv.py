@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from smoothcert.certificates import Results
-from smoothcert.errors import FormatError
+from smoothcert.errors import FormatError, StoreError
 from smoothcert.store.run import Run
 
 COLUMNS = ("idx", "label", "predict", "radius", "correct", "time")
@@ -55,6 +55,8 @@ def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
         lines = file.read_text(encoding="utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise FormatError(f"{file} is not text: {error}") from error
+    except OSError as error:
+        raise StoreError(f"cannot read {file}: {error.strerror or error}") from error
     header = lines[0].split("\t") if lines else []
     missing = [name for name in COLUMNS if name not in header]
     if missing:

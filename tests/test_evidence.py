@@ -1,0 +1,38 @@
+"""Evidence is made by `make evidence`; here only: it is there, complete and well formed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "evidence"
+FIELDS = {"name", "about", "command", "seed", "interval", "versions", "figures"}
+
+
+def pieces():
+    source = (FOLDER / "make.py").read_text()
+    line = next(line for line in source.splitlines() if line.startswith("PIECES = "))
+    return [name.strip('", ') for name in line.removeprefix("PIECES = (").rstrip(")").split(",")]
+
+
+@pytest.mark.parametrize("name", pieces())
+def test_every_piece_is_there_and_says_how_it_was_made(name):
+    record = json.loads((FOLDER / f"{name}.json").read_text())
+    assert set(record) == FIELDS
+    assert record["name"] == name
+    assert name in record["command"]
+    assert {"python", "smoothcert", "torch", "numpy"} <= set(record["versions"])
+    assert record["figures"]
+
+
+def test_guarantee_figures_keep_their_promise():
+    figures = json.loads((FOLDER / "guarantee.json").read_text())["figures"]
+    assert all(cell["errors"] <= figures["allowed_errors"] for cell in figures["sound"])
+    assert all(cell["reached_80_percent_of_the_radius"] >= 0.9 * 2_000 for cell in figures["sound"])
+    assert all(twin["errors"] > figures["allowed_errors"] for twin in figures["unsound"])
+
+
+def test_exact_false_certificates_are_at_most_alpha():
+    figures = json.loads((FOLDER / "expected_votes.json").read_text())["figures"]
+    for row in figures["false_certificates_at_p0"]:
+        assert all(value <= 0.001 for name, value in row.items() if name != "p0")
