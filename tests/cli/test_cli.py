@@ -100,7 +100,6 @@ MISTAKES = {  # options of `certify`, and what the sentence must say
     "--procedure sequential --radii 0,50": "radius 50.0 is out of reach of",
     "--procedure sequential": "add --radius 0.25 or --radii 0,0.25,0.5",
     "--procedure sequential --radius 0.1 --radii 0,1": "give either radius or radii",
-    "--procedure sequential --radius 0 --n0 0": "leave n0 out or set n0=100",
     "--procedure group": "add --radius 0.25",
     "--procedure group --radius 0.25 --radii 0": "procedure 'group' takes no --radii; it takes --radius",
     "--procedure staged --radius 0.25 --n 9": "procedure 'staged' takes no --n;",

@@ -2,6 +2,7 @@
 
 import json
 import random
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -114,8 +115,8 @@ def short(model_folder, tmp_path_factory):
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_killed_at_a_named_place(place, model_folder, crashes, short):
-    out = crashes[place]
+def test_killed_at_a_named_place(place, model_folder, crashes, short, tmp_path):
+    out = shutil.copytree(crashes[place], tmp_path / "run")
     left = {
         "empty file": 0,
         "before the manifest": 0,
@@ -129,6 +130,16 @@ def test_killed_at_a_named_place(place, model_folder, crashes, short):
         assert (out / FILE).stat().st_size == 0
     else:
         assert bool(query(out, "SELECT * FROM sqlite_master")) == (place not in left or rows > 0)
+    assert resume(model_folder, out, n=3_000) == short
+
+
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.99])
+def test_killed_and_the_log_cut_short_too(kept, model_folder, crashes, short, tmp_path):
+    """As after a loss of power: of the last transactions only some have reached the disk."""
+    out = shutil.copytree(crashes["image not committed"], tmp_path / "run")
+    log = out / f"{FILE}-wal"
+    whole = log.read_bytes()
+    log.write_bytes(whole[: int(kept * len(whole))])
     assert resume(model_folder, out, n=3_000) == short
 
 

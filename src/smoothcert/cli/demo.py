@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 import time
 import webbrowser
@@ -37,6 +39,9 @@ def demo(
     # The ensemble on top, its members below.
     print_summaries([Summary.of_run(run) for run in reversed(runs.values())])
     page = (out / "report.html").resolve()
-    print(f"Report: {page}\nNext:   smoothcert predict {out / 'models' / 'ensemble'} --indices 0:5")
+    command = (
+        "smoothcert" if shutil.which("smoothcert") else f"{os.path.relpath(sys.executable)} -m smoothcert"
+    )
+    print(f"Report: {page}\nNext:   {command} predict {out / 'models' / 'ensemble'} --indices 0:5")
     if show:
         webbrowser.open(page.as_uri())

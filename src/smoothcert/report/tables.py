@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,9 +60,20 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=160)
     console.print(table)
+    for line in _small_print(summaries, numbered):
+        console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
+def _small_print(summaries: Sequence[Summary], numbered: bool) -> Iterator[str]:
+    """Yield the names behind numbers, which images they are about, and what to mind."""
+    common = {summary.indices for summary in summaries}
     for number, summary in enumerate(summaries, start=1):
-        name = f"[{number}] {summary.name}" if numbered else summary.name
-        console.print(
-            f"{name}: {summary.indices}", style="dim", highlight=False, markup=False, soft_wrap=True
-        )
-    console.print(f"votes: mean per image. {ACR_CAVEAT}", style="dim", highlight=False)
+        about = "" if len(common) == 1 else f": {summary.indices}"
+        if numbered:
+            yield f"[{number}] {summary.name}{about}"
+        elif about:
+            yield f"{summary.name}{about}"
+    if len(common) == 1:
+        yield f"All about {common.pop()}."
+    yield "votes: mean per image, counting those that chose the class."
+    yield ACR_CAVEAT
