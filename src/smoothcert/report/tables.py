@@ -52,7 +52,7 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
         table.add_row(
             f"\\[{number}]" if numbered else summary.name,
             str(len(summary.results)),
-            floor_digits(summary.results.average_radius(), 4),
+            floor_digits(summary.results.average_radius(), 5),
             *(percent(value) for value in summary.results.certified_accuracy(grid)),
             f"{100 * summary.results.abstained():.1f}",
             "" if summary.samples is None or not len(summary.samples) else f"{summary.samples.mean():.0f}",

@@ -191,9 +191,8 @@ class RunDatabase:
             if finished and self.folder is not None:
                 # A panel's first run may have been ahead of the others, and keeps states for all of them.
                 self._connection.execute("DELETE FROM unfinished")
-                with contextlib.suppress(
-                    sqlite3.OperationalError
-                ):  # somebody is reading: all is stored anyway
+                # Refused while somebody is reading; all is stored anyway.
+                with contextlib.suppress(sqlite3.OperationalError):
                     self._connection.execute("PRAGMA journal_mode=DELETE")
             self._connection.close()
 
