@@ -27,7 +27,13 @@ def test_keys_that_agree_modulo_two_to_the_32_give_different_noise(part):
 
 def test_keys_cannot_be_confused():
     """Neighbouring fields must not run into each other: (1, 12) is not (11, 2)."""
-    keys = {stream_key(s, i, p, c) for s in (1, 0x11) for i in (1, 0x11, 0x111) for p in ("a", "b") for c in (1, 0x11)}
+    keys = {
+        stream_key(s, i, p, c)
+        for s in (1, 0x11)
+        for i in (1, 0x11, 0x111)
+        for p in ("a", "b")
+        for c in (1, 0x11)
+    }
     assert len(keys) == 2 * 3 * 2 * 2
 
 

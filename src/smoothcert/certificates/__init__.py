@@ -10,7 +10,7 @@ from smoothcert.certificates.metrics import ACR_CAVEAT, Results, radius_grid
 from smoothcert.certificates.outcome import Outcome
 from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, Trial
 from smoothcert.certificates.sequential import Sequential
-from smoothcert.certificates.smoothed_classifier import SmoothedClassifier, identities
+from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.certificates.staged import Staged
 
 __all__ = [
@@ -31,7 +31,6 @@ __all__ = [
     "Trial",
     "check_batch_size",
     "check_image",
-    "identities",
     "load_classifier",
     "radius_grid",
 ]

@@ -24,7 +24,7 @@ def check_image(image: Any, *, allow_any_range: bool = False) -> torch.Tensor:
     except (TypeError, ValueError) as error:
         raise InvalidImageError(f"cannot read an image from {type(image).__name__}: {error}") from error
     if tensor.numel() == 0:
-        raise InvalidImageError(f"the image is empty (shape {tuple(tensor.shape)})")
+        raise InvalidImageError(f"the image is empty (shape {tuple(tensor.shape)}); give at least one value")
     if tensor.dtype == torch.uint8:
         tensor = tensor.to(torch.float32) / 255
     tensor = tensor.to(torch.float32).contiguous()

@@ -9,11 +9,11 @@ import torch
 from smoothcert.certificates.certificate import Certificate
 from smoothcert.certificates.certification import Certification, check_batch_size
 from smoothcert.certificates.fixed_sample import FixedSample
+from smoothcert.certificates.identity import identities
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.prediction import plan_prediction
 from smoothcert.certificates.procedure import Plan, Procedure
 from smoothcert.engines import Model, resolve_engine
-from smoothcert.ensembles import model_digest
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import ON_NAN, check_workers, refuse_training_mode, travel
@@ -161,14 +161,3 @@ class SmoothedClassifier:
         with certification.pool(check_workers(workers), rows) as pool:
             (journey,) = travel([certification.journey(index, tensor)], pool, batch_size=rows)
         return certification.certificates(journey)[0]
-
-
-def identities(model: Any) -> tuple[str, ...]:
-    """Return a digest of the weights, one per answer, or a callable's name where there are no weights."""
-    parts = getattr(model, "classifiers", (model,))
-    return tuple(
-        model_digest(part)
-        if isinstance(part, torch.nn.Module)
-        else f"callable:{getattr(part, '__module__', '')}.{getattr(part, '__qualname__', type(part).__qualname__)}"
-        for part in parts
-    )

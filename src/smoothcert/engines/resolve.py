@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from smoothcert.engines.engine import ENGINES, Engine, Model
+from smoothcert.errors import UnknownNameError
 
 
 def resolve_engine(name: str, model: Model, num_classes: int) -> Engine:
@@ -10,4 +11,6 @@ def resolve_engine(name: str, model: Model, num_classes: int) -> Engine:
 
     The rule: eager torch, the engine that takes every callable.
     """
+    if name != "auto" and name not in ENGINES:
+        raise UnknownNameError(f"unknown engine {name!r}; known: auto, {', '.join(ENGINES)}")
     return ENGINES["torch" if name == "auto" else name](model, num_classes)
