@@ -22,6 +22,21 @@ def test_convnet_parameter_count(shape, classes, expected):
     assert model(torch.zeros(2, *shape)).shape == (2, classes)
 
 
+@pytest.mark.parametrize(
+    "name, expected",
+    [
+        ("lenet", 431_080),
+        ("resnet20", 272_474),
+        ("resnet26", 369_690),
+        ("resnet32", 466_906),
+        ("resnet110", 1_730_714),
+    ],
+)
+def test_published_parameter_counts(name, expected):
+    model = create_model(name, num_classes=10)
+    assert sum(parameter.numel() for parameter in model.parameters()) == expected
+
+
 @pytest.mark.parametrize("name", list(MODELS))
 def test_every_architecture_answers_on_its_own_shape(name):
     model = create_model(name, num_classes=5).eval()

@@ -3,8 +3,10 @@
 from smoothcert.models.architecture import MODELS, Architecture, create_model
 from smoothcert.models.card import ModelCard
 from smoothcert.models.checkpoint import load_checkpoint, save_checkpoint
+from smoothcert.models.cifar_resnet import cifar_resnet
 from smoothcert.models.conv_net import ConvNet
 from smoothcert.models.digest import weights_digest
+from smoothcert.models.lenet import lenet
 from smoothcert.models.normalize import Normalize
 
 __all__ = [
@@ -13,7 +15,9 @@ __all__ = [
     "ConvNet",
     "ModelCard",
     "Normalize",
+    "cifar_resnet",
     "create_model",
+    "lenet",
     "load_checkpoint",
     "save_checkpoint",
     "weights_digest",

@@ -1,0 +1,74 @@
+"""idx files written by hand are read as what they hold; damaged ones are named."""
+
+import gzip
+import struct
+
+import numpy as np
+import pytest
+
+from smoothcert.data import load_dataset, read_idx
+from smoothcert.data.idx import HOLDOUT
+from smoothcert.errors import DataError
+
+SIZES = {"train": HOLDOUT + 20, "t10k": 7}
+
+
+def idx(array):
+    return struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.tobytes()
+
+
+def arrays(stem):
+    rng = np.random.default_rng(len(stem))
+    return (
+        rng.integers(0, 256, (SIZES[stem], 28, 28), dtype=np.uint8),
+        rng.integers(0, 10, SIZES[stem], dtype=np.uint8),
+    )
+
+
+@pytest.fixture
+def folder(tmp_path):
+    for stem in SIZES:
+        images, labels = arrays(stem)
+        (tmp_path / f"{stem}-images-idx3-ubyte.gz").write_bytes(gzip.compress(idx(images)))
+        (tmp_path / f"{stem}-labels-idx1-ubyte").write_bytes(idx(labels))
+    return tmp_path
+
+
+def test_splits_hold_what_the_files_hold(folder):
+    images, labels = arrays("t10k")
+    test = load_dataset("mnist", "test", folder)
+    np.testing.assert_array_equal(test.images[:, 0], images)
+    np.testing.assert_array_equal(test.labels, labels)
+    train, holdout = load_dataset("mnist", "train", folder), load_dataset("mnist", "holdout", folder)
+    np.testing.assert_array_equal(np.concatenate([train.images, holdout.images])[:, 0], arrays("train")[0])
+    assert (len(train), len(holdout)) == (20, HOLDOUT)
+    assert train.input_shape == (1, 28, 28)
+
+
+def test_a_folder_of_the_data_sets_name_is_found(folder, tmp_path):
+    home = tmp_path / "all"
+    (home / "fashion-mnist").mkdir(parents=True)
+    for path in folder.glob("*ubyte*"):
+        path.rename(home / "fashion-mnist" / path.name)
+    assert load_dataset("fashion-mnist", "test", home).class_names[1] == "Trouser"
+
+
+def test_missing_and_damaged_files_are_named(folder):
+    with pytest.raises(DataError, match="data_dir"):
+        load_dataset("mnist")
+    labels = folder / "t10k-labels-idx1-ubyte"
+    for content, message in (
+        (idx(arrays("t10k")[1])[:-1], "cut short"),
+        (b"PK..", "no idx file"),
+        (b"", "no idx"),
+    ):
+        labels.write_bytes(content)
+        with pytest.raises(DataError, match=message):
+            load_dataset("mnist", "test", folder)
+    labels.unlink()
+    with pytest.raises(DataError, match="t10k-labels-idx1-ubyte"):
+        load_dataset("mnist", "test", folder)
+    zipped = folder / "t10k-images-idx3-ubyte.gz"
+    zipped.write_bytes(zipped.read_bytes()[:-20])
+    with pytest.raises(DataError, match="get the file again"):
+        read_idx(zipped)
