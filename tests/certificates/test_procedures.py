@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from scipy.stats import binomtest, norm
 
 import smoothcert as sc
@@ -191,15 +192,16 @@ def test_prediction_abstains_exactly_when_the_test_says_so():
 
 def _prediction_counts(classifier, index):
     """Votes of the prediction's stream, drawn directly."""
-    from torch import tensor
 
     from smoothcert.engines import TorchEngine
     from smoothcert.sampling import Chunk, Sampler
     from smoothcert.sampling.schedule import CHUNK_VOTES
 
-    sampler = Sampler(TorchEngine(classifier.model, 2), classifier.noise, seed=2, batch_size=64)
+    sampler = Sampler(
+        TorchEngine(classifier.model, 2, torch.zeros(1)), classifier.noise, seed=2, batch_size=64
+    )
     sizes = [min(CHUNK_VOTES, 500 - start) for start in range(0, 500, CHUNK_VOTES)]
-    chunks = [Chunk(tensor(POINT), index, "predict", k, size) for k, size in enumerate(sizes)]
+    chunks = [Chunk(torch.tensor(POINT), index, "predict", k, size) for k, size in enumerate(sizes)]
     return sum(part.votes[0] for part in sampler.draw(chunks))
 
 

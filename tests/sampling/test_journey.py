@@ -39,7 +39,7 @@ def sign(batch):
 
 
 def sampler(batch_size=1_000):
-    return Sampler(TorchEngine(sign, 2), Gaussian(1.0), seed=3, batch_size=batch_size)
+    return Sampler(TorchEngine(sign, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=batch_size)
 
 
 def new_journey(last, index=0):
@@ -133,7 +133,7 @@ def test_batches_are_full_while_images_finish():
         return sign(batch)
 
     def make():
-        return Sampler(TorchEngine(watching, 2), Gaussian(1.0), seed=3, batch_size=640)
+        return Sampler(TorchEngine(watching, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=640)
 
     with WorkerPool(make, 1) as pool:
         list(travel((new_journey(1 + i % 3, i)[0] for i in range(300)), pool, batch_size=640))
@@ -148,7 +148,7 @@ def test_an_error_in_a_worker_reaches_the_caller_and_settings_are_put_back(worke
         raise RuntimeError("the model broke")
 
     def make():
-        return Sampler(TorchEngine(broken, 2), Gaussian(1.0), seed=3, batch_size=64)
+        return Sampler(TorchEngine(broken, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
 
     with pytest.raises(RuntimeError, match="the model broke"), WorkerPool(make, workers) as pool:
         list(travel([new_journey(5)[0]], pool, batch_size=64))
@@ -163,7 +163,7 @@ def test_one_single_threaded_worker_per_core():
         return sign(batch)
 
     def make():
-        return Sampler(TorchEngine(watching, 2), Gaussian(1.0), seed=3, batch_size=64)
+        return Sampler(TorchEngine(watching, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
 
     with WorkerPool(make, 2) as pool:
         list(travel([new_journey(47, i)[0] for i in range(4)], pool, batch_size=64))

@@ -25,7 +25,11 @@ def chunk(index=0, phase="estimate", number=0, votes=CHUNK_VOTES):
 
 def make(model=linear, noise=None, batch_size=1_000, **how):
     return Sampler(
-        TorchEngine(model, CLASSES), noise or Gaussian(0.5), seed=SEED, batch_size=batch_size, **how
+        TorchEngine(model, CLASSES, torch.zeros(1)),
+        noise or Gaussian(0.5),
+        seed=SEED,
+        batch_size=batch_size,
+        **how,
     )
 
 

@@ -13,6 +13,7 @@ from smoothcert.errors import InvalidArgumentError
 # Relative shave in the safe direction. The inverse incomplete beta function is good to about 1e-13 in p
 # (up to 1e7 trials), so this covers its error a hundred times over and costs nothing one could print.
 _SHAVE = 1e-11
+_LEAST = 1e-100
 
 
 def clopper_pearson_lower(successes: ArrayLike, trials: ArrayLike, alpha: float) -> Any:
@@ -48,9 +49,10 @@ def clopper_pearson_upper(successes: ArrayLike, trials: ArrayLike, alpha: float)
 
 def check_level(name: str, value: float) -> None:
     """Refuse an error probability outside (0, 1)."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < value < 1:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not _LEAST <= value < 1:
         raise InvalidArgumentError(
-            f"{name} is an error probability and must lie strictly between 0 and 1 (0.001 is usual), got {value!r}"
+            f"{name} is an error probability and must lie strictly between 0 and 1 (0.001 is usual; below "
+            f"{_LEAST:g} the arithmetic is not to be trusted), got {value!r}"
         )
 
 

@@ -19,6 +19,9 @@ DEFAULT_N0 = 100
 SHARED_FROM = float(ndtr(0.25))
 """Thresholds from here on (a radius of .25 sigma) may choose the class by the same votes by default."""
 
+TYPICAL_VOTES = 3_000
+"""What early stopping leaves of 100,000 votes on published per-image results, on average and generously."""
+
 MakeBoundary = Callable[[float, float], Boundary]  # (p0, alpha) -> boundary
 
 
@@ -38,6 +41,11 @@ class BoundaryPlan(Plan):
     def selects(self) -> bool:
         """True if the first phase only chooses the class; else the votes that bound it choose it too."""
         return self.phases[0].name == "select"
+
+    @property
+    def planned_votes(self) -> int:
+        """Votes to reckon with per image: most end long before the cap."""
+        return min(super().planned_votes, TYPICAL_VOTES)
 
     @cached_property
     def phase_of_look(self) -> tuple[str, ...]:

@@ -44,6 +44,12 @@ class Certification:
     procedure: dict[str, Any]
     on_nan: str = "raise"
 
+    def __post_init__(self) -> None:
+        if len(self.models) != self.engine.answers:
+            raise ValueError(
+                f"{len(self.models)} models named, but the engine answers for {self.engine.answers}"
+            )
+
     def check(self, image: torch.Tensor) -> None:
         """Refuse a model that is not a fixed function of an image like this one."""
         check_fixed_function(self.engine, self.noise, image, seed=self.seed, on_nan=self.on_nan)
@@ -57,19 +63,25 @@ class Certification:
         return WorkerPool(make, workers)
 
     def journey(self, index: int, image: torch.Tensor, saved: dict[str, Any] | None = None) -> Journey:
-        """Return an image's journey from the start, or from where `save` left it."""
+        """Return an image's journey from the start, or from where `save` left it.
+
+        A state that other classifiers left behind is not used: their votes prove nothing about these.
+        """
         trials = [self.plan.start() for _ in self.models]
         journey = Journey(index, image, self.plan.phases, trials, self.engine.num_classes)
-        if saved is not None:
+        if saved is not None and tuple(saved["models"]) == self.models:
             for trial, state in zip(trials, saved["trials"], strict=True):
                 trial.restore(state)
             journey.restore(saved["journey"])
         return journey
 
-    @staticmethod
-    def save(journey: Journey) -> dict[str, Any]:
-        """Return an unfinished journey as plain values."""
-        return {"journey": journey.snapshot(), "trials": [_trial(d).state() for d in journey.deciders]}
+    def save(self, journey: Journey) -> dict[str, Any]:
+        """Return an unfinished journey as plain values, with the classifiers it is about."""
+        return {
+            "models": list(self.models),
+            "journey": journey.snapshot(),
+            "trials": [_trial(decider).state() for decider in journey.deciders],
+        }
 
     def certificates(self, journey: Journey) -> list[Certificate]:
         """Return the certificates of a decided journey, one per answer."""

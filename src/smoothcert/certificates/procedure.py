@@ -42,6 +42,11 @@ class Plan(ABC):
 
     phases: Sequence[Phase]
 
+    @property
+    def planned_votes(self) -> int:
+        """Votes to reckon with per image, for choices about speed; all of them unless it stops early."""
+        return sum(phase.votes for phase in self.phases)
+
     @abstractmethod
     def start(self) -> Trial:
         """Return a new trial."""

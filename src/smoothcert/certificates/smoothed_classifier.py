@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 
 from smoothcert.certificates.certificate import Certificate
@@ -13,7 +14,7 @@ from smoothcert.certificates.identity import identities
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.prediction import plan_prediction
 from smoothcert.certificates.procedure import Plan, Procedure
-from smoothcert.engines import Model, resolve_engine
+from smoothcert.engines import Engine, Model, build_engine, engine_rule
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import ON_NAN, check_workers, refuse_training_mode, travel
@@ -59,6 +60,7 @@ class SmoothedClassifier:
         self.model, self.noise, self.num_classes = model, noise, num_classes
         self.on_nan, self.allow_any_range = on_nan, allow_any_range
         self.input_shape, self.class_names = input_shape, class_names
+        self._last_engine: tuple[Any, Engine] | None = None
 
     def certify(
         self,
@@ -85,8 +87,9 @@ class SmoothedClassifier:
             batch_size: most rows per forward pass; does not change any vote.
         """
         procedure = FixedSample() if procedure is None else procedure
-        certification = self.certification(procedure, alpha=alpha, seed=seed, engine=engine)
-        return self._answer(certification, image, index, workers, batch_size)
+        tensor = self.check_image(image)
+        certification = self.certification(procedure, alpha=alpha, seed=seed, engine=engine, example=tensor)
+        return self._answer(certification, tensor, index, workers, batch_size)
 
     def predict(
         self,
@@ -106,19 +109,44 @@ class SmoothedClassifier:
         """
         plan = plan_prediction(n, alpha)
         about = {"name": "predict", "n": n}
-        certification = self._bind(plan, about, alpha=alpha, seed=seed, engine=engine)
-        return self._answer(certification, image, index, workers, batch_size).predicted
+        tensor = self.check_image(image)
+        certification = self._bind(plan, about, alpha=alpha, seed=seed, engine=engine, example=tensor)
+        return self._answer(certification, tensor, index, workers, batch_size).predicted
 
     def certification(
-        self, procedure: Procedure, *, alpha: float, seed: int | None, engine: str
+        self,
+        procedure: Procedure,
+        *,
+        alpha: float,
+        seed: int | None,
+        engine: str,
+        example: torch.Tensor,
+        images: int = 1,
     ) -> Certification:
-        """Bind a procedure to this classifier; nothing has been drawn yet. Arguments as for `certify`."""
+        """Bind a procedure to this classifier; nothing has been drawn yet.
+
+        Args:
+            procedure: how to spend votes.
+            alpha: error probability per image, one-sided.
+            seed: of all streams; None draws a secret one.
+            engine: "auto" or the name of an engine.
+            example: one of the images, as `check_image` returned it.
+            images: how many images there will be, for choices about speed.
+        """
         if not isinstance(procedure, Procedure):
             raise InvalidArgumentError(
                 f"procedure must be one of FixedSample, Staged, Sequential, GroupSequential, got {procedure!r}"
             )
         plan = procedure.plan(self.noise, alpha)
-        return self._bind(plan, procedure.describe(), alpha=alpha, seed=seed, engine=engine)
+        return self._bind(
+            plan,
+            procedure.describe(),
+            alpha=alpha,
+            seed=seed,
+            engine=engine,
+            example=example,
+            images=images,
+        )
 
     def check_image(self, image: Any) -> torch.Tensor:
         """Return an image as a tensor, refusing one that this classifier does not take."""
@@ -130,34 +158,53 @@ class SmoothedClassifier:
         return tensor
 
     def _bind(
-        self, plan: Plan, about: dict[str, Any], *, alpha: float, seed: int | None, engine: str
+        self,
+        plan: Plan,
+        about: dict[str, Any],
+        *,
+        alpha: float,
+        seed: int | None,
+        engine: str,
+        example: torch.Tensor,
+        images: int = 1,
     ) -> Certification:
+        seed, models = check_seed(seed), identities(self.model)
+        refuse_training_mode(self.model)
         return Certification(
-            engine=resolve_engine(engine, self.model, self.num_classes),
+            engine=self._engine(engine, models, example, images * plan.planned_votes),
             noise=self.noise,
             plan=plan,
-            alpha=alpha,
-            seed=check_seed(seed),
-            models=identities(self.model),
+            alpha=float(alpha),
+            seed=seed,
+            models=models,
             procedure=about,
             on_nan=self.on_nan,
         )
 
+    def _engine(
+        self, name: str, models: tuple[str, ...], example: torch.Tensor, planned_votes: int
+    ) -> Engine:
+        """Return an engine, the last one again if it is about the same weights: building one takes seconds."""
+        wanted = engine_rule(name, self.model, example, planned_votes)
+        identity = (wanted, models, example.shape)
+        if self._last_engine is None or self._last_engine[0] != identity:
+            self._last_engine = (identity, build_engine(wanted, self.model, self.num_classes, example))
+        return self._last_engine[1]
+
     def _answer(
         self,
         certification: Certification,
-        image: Any,
+        tensor: torch.Tensor,
         index: int,
         workers: int | None,
         batch_size: int | None,
     ) -> Certificate:
-        if isinstance(index, bool) or not isinstance(index, int) or index < 0:
+        if isinstance(index, bool) or not isinstance(index, int | np.integer) or index < 0:
             raise InvalidArgumentError(f"index must be an integer >= 0, got {index!r}")
         if len(certification.models) != 1:
             raise InvalidArgumentError("a panel answers for several classifiers; use certify_panel")
-        tensor = self.check_image(image)
         rows = check_batch_size(batch_size, tensor)
         certification.check(tensor)
         with certification.pool(check_workers(workers), rows) as pool:
-            (journey,) = travel([certification.journey(index, tensor)], pool, batch_size=rows)
+            (journey,) = travel([certification.journey(int(index), tensor)], pool, batch_size=rows)
         return certification.certificates(journey)[0]

@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -93,9 +92,12 @@ class Dataset:
             chosen = chosen.astype(np.float32) / np.float32(255)
         return torch.from_numpy(chosen)
 
-    @cached_property
+    @property
     def digest(self) -> str:
-        """SHA-256 over dtype, shape and bytes of images and labels, and the class names, as hex digits."""
+        """SHA-256 over dtype, shape and bytes of images and labels, and the class names, as hex digits.
+
+        Computed each time: whoever made the data set may still change the arrays behind it.
+        """
         found = hashlib.sha256()
         for array in (self.images, self.labels):
             plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))

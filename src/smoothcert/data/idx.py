@@ -17,7 +17,18 @@ from smoothcert.errors import DataError
 
 HOLDOUT = 5_000  # the last training images; never test images
 _STEMS = {"train": "train", "holdout": "train", "test": "t10k"}
-_FASHION = tuple("T-shirt/top Trouser Pullover Dress Coat Sandal Shirt Sneaker Bag Ankle_boot".split())
+_FASHION = (
+    "T-shirt/top",
+    "Trouser",
+    "Pullover",
+    "Dress",
+    "Coat",
+    "Sandal",
+    "Shirt",
+    "Sneaker",
+    "Bag",
+    "Boot",
+)
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:

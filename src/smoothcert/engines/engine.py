@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import torch
 
+from smoothcert.ensembles import Panel, VotingEnsemble
 from smoothcert.errors import ModelOutputError
 from smoothcert.registry import Registry
 
@@ -17,24 +18,31 @@ MIN_ROWS = 16
 Model = Callable[[torch.Tensor], Any]
 
 
+class EngineUnavailableError(Exception):
+    """An engine cannot execute a model; the message says why. Never seen by users: another engine steps in."""
+
+
 class Engine(ABC):
     """A way to execute a classifier: the same answers as the model itself, faster or elsewhere.
 
-    Not allowed to let one row's answer depend on another's. Called from several threads at once.
+    Not allowed to let one row's answer depend on another's. Called from several threads at once; kernels
+    release the interpreter lock. The model must not be changed while an engine made from it is in use.
 
     Args:
         model: any callable from a float32 batch to logits of shape (rows, classes), or
             (rows, answers, classes) for several classifiers answered by the same forward passes.
         num_classes: classes that every answer must have.
+        example: one image of the shape that will be asked about.
     """
 
     engine_name: ClassVar[str]
 
-    def __init__(self, model: Model, num_classes: int) -> None:
+    def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         self.model = model
         self.num_classes = num_classes
-        cost = getattr(model, "evaluations_per_vote", 1)
-        self.evaluations_per_vote: tuple[int, ...] = (cost,) if isinstance(cost, int) else tuple(cost)
+        # Only what this package makes says what it costs; an attribute of that name on a user's model is its own.
+        cost = model.evaluations_per_vote if isinstance(model, Panel | VotingEnsemble) else 1
+        self.evaluations_per_vote: tuple[int, ...] = (cost,) if isinstance(cost, int) else cost
 
     @property
     def answers(self) -> int:
@@ -43,7 +51,7 @@ class Engine(ABC):
 
     @abstractmethod
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
-        """Execute the model on a batch of at least MIN_ROWS rows."""
+        """Execute the model on a float32 CPU batch of at least MIN_ROWS rows; logits may be on any device."""
 
     def __call__(self, batch: torch.Tensor) -> torch.Tensor:
         """Return logits of shape (rows, answers, classes) for a batch of any number of rows."""
@@ -53,6 +61,9 @@ class Engine(ABC):
             padded[:rows] = batch
             batch = padded
         given = self.forward(batch)
+        if given.is_complex():
+            raise ModelOutputError("the model answers with complex numbers; let it answer with real logits")
+        given = given if given.is_floating_point() else given.float()
         logits = given.unsqueeze(1) if given.dim() == 2 and self.answers == 1 else given
         wanted = (batch.shape[0], self.answers, self.num_classes)
         if tuple(logits.shape) != wanted:

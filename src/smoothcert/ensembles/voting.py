@@ -47,10 +47,10 @@ class VotingEnsemble(nn.Module):
     def member_logits(self, batch: torch.Tensor) -> torch.Tensor:
         """Return the logits of every member, (rows, k, classes)."""
         answers = [member(batch) for member in self.members]
-        shapes = {tuple(answer.shape) for answer in answers}
-        if len(shapes) > 1:
+        if any(answer.shape != answers[0].shape for answer in answers):
+            shapes = sorted({tuple(answer.shape) for answer in answers})
             raise ModelOutputError(
-                f"members of an ensemble must answer with the same shape, got {sorted(shapes)}; "
+                f"members of an ensemble must answer with the same shape, got {shapes}; "
                 f"use members with the same classes"
             )
         return torch.stack(answers, dim=1)

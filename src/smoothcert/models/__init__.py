@@ -6,6 +6,7 @@ from smoothcert.models.checkpoint import load_checkpoint, save_checkpoint
 from smoothcert.models.cifar_resnet import cifar_resnet
 from smoothcert.models.conv_net import ConvNet
 from smoothcert.models.digest import weights_digest
+from smoothcert.models.flops import forward_flops
 from smoothcert.models.lenet import lenet
 from smoothcert.models.normalize import Normalize
 
@@ -17,6 +18,7 @@ __all__ = [
     "Normalize",
     "cifar_resnet",
     "create_model",
+    "forward_flops",
     "lenet",
     "load_checkpoint",
     "save_checkpoint",

@@ -10,7 +10,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, check_scale
+from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, check_scale, drawn_scale
 
 
 @NOISE_LAWS.register("gaussian")
@@ -46,7 +46,7 @@ class Gaussian(NoiseLaw):
         return {"sigma": float(self.sigma)}
 
     def _radius(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(self.sigma * ndtri(p))
+        return np.asarray(drawn_scale(self.sigma) * ndtri(p))
 
     def _threshold(self, radius: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(ndtr(radius / self.sigma))
+        return np.asarray(ndtr(radius / drawn_scale(self.sigma)))

@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, check_scale
+from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, check_scale, drawn_scale
 
 
 @NOISE_LAWS.register("laplace")
@@ -49,7 +49,7 @@ class Laplace(NoiseLaw):
         return {"scale": float(self.scale)}
 
     def _radius(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(-self.scale * np.log(2 * (1 - p)))
+        return np.asarray(-drawn_scale(self.scale) * np.log(2 * (1 - p)))
 
     def _threshold(self, radius: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(1 - np.exp(-radius / self.scale) / 2)
+        return np.asarray(1 - np.exp(-radius / drawn_scale(self.scale)) / 2)

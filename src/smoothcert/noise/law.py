@@ -16,6 +16,7 @@ from smoothcert.registry import Registry
 # Relative shave applied to every radius, hundreds of units in the last place: more than any rounding error of
 # the special functions below, less than any digit that is printed.
 _SHAVE = 1e-13
+_SMALLEST, _LARGEST = 1e-4, 1e4  # float32 resolves 6e-8 near 1: enough below the one, and above for the other
 
 
 class NoiseLaw(ABC):
@@ -97,12 +98,22 @@ def noise_from(description: dict[str, Any]) -> NoiseLaw:
     return NOISE_LAWS[description["name"]](**{k: v for k, v in description.items() if k != "name"})
 
 
+def drawn_scale(value: float) -> float:
+    """Return the scale to compute radii with: noise is drawn in float32, which may round its scale down."""
+    return min(float(value), float(np.float32(value)))
+
+
 def check_scale(name: str, value: float) -> None:
-    """Refuse a noise parameter that is not a positive, finite number."""
+    """Refuse a noise parameter that is not a positive, finite number, or too small to show in a float32 pixel."""
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or value <= 0:
         raise InvalidArgumentError(
             f"{name} must be a positive, finite number of pixel units (images span [0, 1]), got {value!r}"
+        )
+    if not _SMALLEST <= value <= _LARGEST:
+        raise InvalidArgumentError(
+            f"{name} must lie between {_SMALLEST:g} and {_LARGEST:g}, where float32 pixels can show the noise, "
+            f"got {value!r}"
         )
 
 

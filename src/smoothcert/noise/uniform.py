@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, check_scale
+from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, check_scale, drawn_scale
 
 
 @NOISE_LAWS.register("uniform")
@@ -47,7 +47,7 @@ class Uniform(NoiseLaw):
         return {"half_width": float(self.half_width)}
 
     def _radius(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(2 * self.half_width * (p - 0.5))
+        return np.asarray(2 * drawn_scale(self.half_width) * (p - 0.5))
 
     def _threshold(self, radius: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.asarray(0.5 + radius / (2 * self.half_width))
+        return np.asarray(0.5 + radius / (2 * drawn_scale(self.half_width)))

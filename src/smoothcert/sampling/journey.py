@@ -97,6 +97,8 @@ class Journey:
         if self.decided:
             self.wasted += chunk.votes
             return
+        if votes.votes.shape != self._votes.shape:
+            raise ValueError(f"votes of shape {votes.votes.shape} for counts of shape {self._votes.shape}")
         self._waiting[chunk.number] = votes
         while not self.decided and (ready := self._waiting.pop(self._absorbed, None)) is not None:
             self._votes += ready.votes

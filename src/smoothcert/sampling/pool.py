@@ -6,6 +6,7 @@ worker, because a many-threaded forward pass collapses as soon as another progra
 
 from __future__ import annotations
 
+import contextlib
 import os
 import queue
 import threading
@@ -36,15 +37,25 @@ def check_workers(workers: int | None) -> int:
     return workers
 
 
+_threads_lock = threading.Lock()
+_threads_before: list[int] = []  # the setting found by the first of those who are inside, one entry each
+
+
 @contextmanager
 def single_threaded_torch() -> Iterator[None]:
-    """Let torch use one thread in this thread (and new ones) and put the setting back afterwards."""
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    """Let torch use one thread in this thread (and new ones) and put the setting back when the last one leaves.
+
+    The setting is one for the whole process, so callers in several threads must agree on who puts it back.
+    """
+    with _threads_lock:
+        _threads_before.append(_threads_before[0] if _threads_before else torch.get_num_threads())
+        torch.set_num_threads(1)
     try:
         yield
     finally:
-        torch.set_num_threads(before)
+        with _threads_lock:
+            before = _threads_before.pop()
+            torch.set_num_threads(before if not _threads_before else 1)
 
 
 class WorkerPool:
@@ -82,8 +93,9 @@ class WorkerPool:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        while not self._jobs.empty():  # after an error, do not work off what nobody waits for
-            self._jobs.get()
+        with contextlib.suppress(queue.Empty):  # after an error, do not work off what nobody waits for
+            while True:
+                self._jobs.get_nowait()
         for _ in self._threads:
             self._jobs.put(None)
         for thread in self._threads:

@@ -110,7 +110,7 @@ class Sampler:
                 f"the model answered {int((~finite).sum())} of {finite.numel()} noisy images with NaN or infinite "
                 'logits; mend the model, or count such votes for no class with on_nan="count"'
             )
-        choice = logits.argmax(dim=2).numpy()  # (rows, answers)
+        choice = logits.argmax(dim=2).cpu().numpy()  # (rows, answers)
         cell = (owner[:, None] * answers + np.arange(answers)) * classes + choice
-        chosen = cell[finite.numpy()]
+        chosen = cell[finite.cpu().numpy()]
         return np.bincount(chosen, minlength=chunks * answers * classes).reshape(chunks, answers, classes)

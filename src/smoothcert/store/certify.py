@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from smoothcert.certificates import (
     Certificate,
-    Certification,
     FixedSample,
     Procedure,
     SmoothedClassifier,
@@ -105,8 +106,14 @@ def certify_panel(
         seed = int(known["seed"]) if seed is None else seed
         engine = known["engine"] if engine == "auto" else engine
     chosen = check_indices(dataset, indices)
+    first = _check_images(classifier, dataset, chosen)
     certification = classifier.certification(
-        procedure or FixedSample(), alpha=alpha, seed=seed, engine=engine
+        FixedSample() if procedure is None else procedure,
+        alpha=alpha,
+        seed=seed,
+        engine=engine,
+        example=first,
+        images=len(chosen),
     )
     if len(certification.models) != len(folders):
         raise InvalidArgumentError(
@@ -118,7 +125,8 @@ def certify_panel(
         if old is not None:
             check_same(old, new, str(folder))
     workers = check_workers(workers)
-    rows = _check_images(classifier, certification, dataset, chosen, batch_size)
+    rows = check_batch_size(batch_size, first)
+    certification.check(first)
     databases = _begin(folders.values(), stored, manifests)
     try:
         keeper = _Keeper(databases, dataset)
@@ -218,14 +226,8 @@ def _stored_manifest(folder: Path | None, resume: bool) -> dict[str, Any] | None
         database.close()
 
 
-def _check_images(
-    classifier: SmoothedClassifier,
-    certification: Certification,
-    dataset: Dataset,
-    indices: Sequence[int],
-    batch_size: int | None,
-) -> int:
-    """Check every image, and the model on the first; return the rows per batch."""
+def _check_images(classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int]) -> torch.Tensor:
+    """Check every image and return the first."""
     for index in indices:
         try:
             image = classifier.check_image(dataset.image(index))
@@ -233,8 +235,7 @@ def _check_images(
             raise type(error)(f"image {index} of {dataset.name}: {error}") from error
         if index == indices[0]:
             first = image
-    certification.check(first)
-    return check_batch_size(batch_size, first)
+    return first
 
 
 def _title(name: str, database: RunDatabase) -> str:

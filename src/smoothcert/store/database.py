@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import sqlite3
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,6 +30,15 @@ _SCHEMA = (
 )
 
 
+def _create(file: Path) -> bool:
+    """Make an empty file and return True, or return False if it is there: only one of two processes wins."""
+    try:
+        os.close(os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
+    except FileExistsError:
+        return False
+    return True
+
+
 class RunDatabase:
     """Reads and writes one run. One transaction per finished image; a crash loses at most what is under way.
 
@@ -42,6 +52,7 @@ class RunDatabase:
     def __init__(self, folder: Path | None, *, writable: bool) -> None:
         self.folder = folder
         self.where = "memory" if folder is None else str(folder / FILE_NAME)
+        self._created = False  # this process, and no other, made the file
         self._made: list[Path] = []  # folders that were not there before, innermost first
         with self._errors("open"):
             if folder is None:
@@ -52,19 +63,18 @@ class RunDatabase:
     def _open(self, folder: Path, writable: bool) -> None:
         """Open the file; a new one that cannot be opened leaves nothing behind."""
         file = folder / FILE_NAME
-        is_new = writable and not file.exists()
         try:
             if writable:
                 self._made = [path for path in (folder, *folder.parents) if not path.exists()]
                 folder.mkdir(parents=True, exist_ok=True)
+                self._created = _create(file)
             mode = "rwc" if writable else "ro"
             self._connection = sqlite3.connect(
                 f"{file.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None
             )
             self._prepare(file, writable)
         except BaseException:
-            if is_new:
-                self.remove()
+            self.remove()
             raise
 
     def _prepare(self, file: Path, durable: bool) -> None:
@@ -120,6 +130,10 @@ class RunDatabase:
     def begin(self, manifest: Mapping[str, Any]) -> None:
         """Write schema and manifest, together or not at all."""
         with self._transaction() as connection:
+            if connection.execute("SELECT name FROM sqlite_master").fetchone() is not None:
+                raise StoreError(
+                    f"another process has just begun a run in {self.where}; choose another folder"
+                )
             for statement in _SCHEMA:
                 connection.execute(statement)
             rows = [(field, json.dumps(value)) for field, value in manifest.items()]
@@ -197,11 +211,11 @@ class RunDatabase:
             self._connection.close()
 
     def remove(self) -> None:
-        """Delete the closed database's files, and the folders made for them if nothing else is in them."""
+        """Delete the closed database's files and folders, as far as this process made them."""
         if self.folder is None:
             return
         with contextlib.suppress(OSError):
-            for suffix in ("", "-wal", "-shm", "-journal"):
+            for suffix in ("", "-wal", "-shm", "-journal") if self._created else ():
                 (self.folder / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
             for path in self._made:
                 path.rmdir()

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.certificates import Results
 from smoothcert.errors import StoreError
+from smoothcert.sampling import Counts
 from smoothcert.store.database import FILE_NAME, RunDatabase
 
 if TYPE_CHECKING:
@@ -37,13 +38,13 @@ class Run:
         name: what to call the run in tables.
         manifest: what identifies the run.
         rows: finished images as stored, in the order of `COLUMNS`, sorted by index.
-        p_hat: share of the votes that the leading class had when each image ended.
+        final_counts: counts of the phase in which each image ended, at its end.
     """
 
     def __init__(
-        self, name: str, manifest: dict[str, Any], rows: list[tuple[Any, ...]], p_hat: NDArray[np.float64]
+        self, name: str, manifest: dict[str, Any], rows: list[tuple[Any, ...]], final_counts: list[Counts]
     ) -> None:
-        self.name, self.manifest, self._rows, self.p_hat = name, manifest, rows, p_hat
+        self.name, self.manifest, self._rows, self.final_counts = name, manifest, rows, final_counts
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -66,9 +67,11 @@ class Run:
         if manifest is None:
             raise StoreError(f"{database.where} holds no run yet; start it again with resume")
         rows = database.rows(f"SELECT {', '.join(COLUMNS)} FROM certificates ORDER BY idx")
-        last = database.rows("SELECT idx, drawn, votes, MAX(position) FROM counts GROUP BY idx ORDER BY idx")
-        p_hat = np.array([max(json.loads(votes)) / drawn for _, drawn, votes, _ in last])
-        return cls(name, manifest, rows, p_hat)
+        last = database.rows(
+            "SELECT votes, drawn, evaluations, idx, MAX(position) FROM counts GROUP BY idx ORDER BY idx"
+        )
+        counts = [Counts(np.asarray(json.loads(votes), dtype=np.int64), n, k) for votes, n, k, _, _ in last]
+        return cls(name, manifest, rows, counts)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -93,6 +96,11 @@ class Run:
             predicted=np.asarray(predicted, dtype=np.int64),
             radius=np.asarray(self.column("radius"), dtype=np.float64),
         )
+
+    @cached_property
+    def p_hat(self) -> NDArray[np.float64]:
+        """Share of the votes that the leading class had when each image ended: an estimate of p_A, no bound."""
+        return np.array([counts.votes.max() / counts.drawn for counts in self.final_counts], dtype=np.float64)
 
     def certified_accuracy(self, radii: ArrayLike) -> NDArray[np.float64]:
         """Return the share of images certified as their label at each radius (pixel units) or more."""

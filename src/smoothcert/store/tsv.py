@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from decimal import ROUND_FLOOR, Decimal
+from decimal import ROUND_FLOOR, Decimal, localcontext
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,8 @@ _LARGEST = 2**53  # what a float holds exactly
 
 def floor_digits(value: float, digits: int = 6) -> str:
     """Return a radius rounded down to `digits` decimals, so that reading it back never gives a larger one."""
-    return str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_FLOOR))
+    with localcontext(prec=400):  # enough for every float
+        return str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_FLOOR))
 
 
 def clock(seconds: float) -> str:

@@ -1,0 +1,92 @@
+"""How much a benchmark run measures."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+SIGMA = 0.5
+NUM_CLASSES = 10
+ALPHA = BETA = 0.001
+N0 = 100
+PLANNED_VOTES = 100_000
+"""Votes of the certification that the engine is chosen for, whatever a measurement draws."""
+
+
+def cores() -> int:
+    """Return the cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Sizes of all parts. `FULL` takes about a quarter of an hour on two cores, `QUICK` under a minute.
+
+    Args:
+        engine: name of our engine; "auto" lets the package choose for `PLANNED_VOTES`.
+        workers: our worker threads, also of the bare forward pass.
+        networks: names in `benchmarks.networks.NETWORKS`.
+        repetitions: alternations of the rivals.
+        seconds: length of one measurement aimed at.
+        least_batches: batches per worker that a measurement of ours has at least.
+        calibration_seconds: time spent on each batch size when the best one is looked for.
+        batches: batch sizes tried for the rivals' eager loop.
+        peak_seconds: length of the matrix products that give the machine's peak.
+        wall_images: images of the wall-clock part.
+        wall_repetitions: its alternations.
+        adaptive_images: images certified by CERTIFYADP image by image.
+        adaptive_repetitions: its alternations.
+        memory_votes: votes for the one image whose memory is measured.
+        memory_images: images whose memory is measured.
+        line_votes: numbers of votes for the fitted exponent.
+        line_images: numbers of images for the fitted exponent.
+        line_repetitions: measurements per number.
+    """
+
+    engine: str = "auto"
+    workers: int = 2
+    networks: tuple[str, ...] = ("lenet", "resnet20", "resnet110", "ensemble5")
+    repetitions: int = 5
+    seconds: float = 2.0
+    least_batches: int = 12
+    calibration_seconds: float = 0.5
+    batches: tuple[int, ...] = (32, 64, 128, 256, 1_000)
+    peak_seconds: float = 1.0
+    wall_images: int = 500
+    wall_repetitions: int = 2
+    adaptive_images: int = 40
+    adaptive_repetitions: int = 3
+    memory_votes: int = 1_000_000
+    memory_images: int = 10_000
+    line_votes: tuple[int, ...] = (8_000, 16_000, 32_000, 64_000, 128_000)
+    line_images: tuple[int, ...] = (125, 250, 500, 1_000, 2_000)
+    line_repetitions: int = 3
+
+
+def full(engine: str) -> Settings:
+    """Return the sizes that the published table is made with."""
+    return Settings(engine=engine, workers=cores())
+
+
+def quick(engine: str) -> Settings:
+    """Return sizes that only show that everything works; no conclusion can be drawn from them."""
+    return Settings(
+        engine=engine,
+        workers=cores(),
+        networks=("lenet",),
+        repetitions=2,
+        seconds=0.1,
+        least_batches=2,
+        calibration_seconds=0.02,
+        batches=(64, 1_000),
+        peak_seconds=0.1,
+        wall_images=20,
+        wall_repetitions=1,
+        adaptive_images=6,
+        adaptive_repetitions=1,
+        memory_votes=5_000,
+        memory_images=100,
+        line_votes=(500, 1_000, 2_000),
+        line_images=(10, 20, 40),
+        line_repetitions=1,
+    )

@@ -1,0 +1,36 @@
+"""No engine may answer otherwise than the model it executes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from smoothcert.engines.engine import MIN_ROWS, EngineUnavailableError
+
+TOLERANCE = 1e-4
+"""Largest difference of logits, relative to the largest logit where that is above 1."""
+
+
+def refuse_other_answers(
+    faster: Callable[[torch.Tensor], Any], model: Callable[[torch.Tensor], Any], example: torch.Tensor
+) -> None:
+    """Compare an engine's logits with the model's own on noisy copies of an image; raise if they differ.
+
+    Two numbers of rows, because a faulty export may have kept the number it was made with.
+    """
+    generator = torch.Generator().manual_seed(0)
+    for rows in (MIN_ROWS, 3 * MIN_ROWS + 1):
+        noise = torch.empty((rows, *example.shape)).normal_(0.0, 0.5, generator=generator)
+        with torch.inference_mode():
+            expected = torch.as_tensor(model(example + noise)).detach().cpu()
+            found = torch.as_tensor(faster(example + noise)).detach().cpu()
+        if found.shape != expected.shape:
+            raise EngineUnavailableError(
+                f"it answers with shape {tuple(found.shape)} instead of {tuple(expected.shape)}"
+            )
+        largest = max(1.0, float(expected.abs().nan_to_num(0.0, 0.0, 0.0).max()))
+        if not torch.allclose(found, expected, rtol=0.0, atol=TOLERANCE * largest, equal_nan=True):
+            gap = float((found - expected).abs().max())
+            raise EngineUnavailableError(f"its logits differ from the model's by {gap:.2g}")

@@ -1,0 +1,85 @@
+"""ONNX Runtime: the model as a fixed graph, executed by the calling thread alone."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import warnings
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+import torch
+from torch import nn
+
+from smoothcert.engines.agreement import refuse_other_answers
+from smoothcert.engines.engine import ENGINES, MIN_ROWS, Engine, EngineUnavailableError, Model
+
+
+@ENGINES.register("onnx")
+class OnnxEngine(Engine):
+    """A module exported once and run by ONNX Runtime on the CPU, one thread per call.
+
+    Not for models with control flow that depends on the image: the exporter refuses those, where tracing would
+    silently keep one branch.
+    """
+
+    engine_name: ClassVar[str] = "onnx"
+
+    def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
+        super().__init__(model, num_classes, example)
+        if not isinstance(model, nn.Module):
+            raise EngineUnavailableError("only torch modules can be exported")
+        self._session = _session(_exported(model, example))
+        self._input = self._session.get_inputs()[0].name
+        refuse_other_answers(self.forward, model, example)
+
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+        (logits,) = self._session.run(None, {self._input: batch.numpy()})
+        return torch.from_numpy(logits)
+
+
+def _exported(model: nn.Module, example: torch.Tensor) -> bytes:
+    """Return the model as ONNX with any number of rows."""
+    rows = torch.export.Dim("rows", min=2)
+    batch = example.expand(MIN_ROWS, *example.shape).contiguous()
+    try:
+        with _quiet(), torch.no_grad():
+            program = torch.onnx.export(
+                model, (batch,), dynamo=True, dynamic_shapes=({0: rows},), verbose=False
+            )
+            assert program is not None
+            graph: bytes = program.model_proto.SerializeToString()
+    except Exception as error:  # the exporter runs the model's own code, which may raise anything
+        reason = str(error).strip().splitlines()[0] if str(error).strip() else ""
+        raise EngineUnavailableError(
+            f"it cannot be exported ({type(error).__name__}: {reason[:120]})"
+        ) from error
+    return graph
+
+
+def _session(graph: bytes) -> Any:
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise EngineUnavailableError("onnxruntime is not installed") from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the exporter's chatter about optional packages to itself."""
+    loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript")]
+    levels = [logger.level for logger in loggers]
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
