@@ -8,7 +8,7 @@ from typing import Any
 import smoothcert as sc
 from benchmarks import certifyadp_loop, cohen_loop
 from benchmarks.measure import Draw, alternate, of_rival, spread
-from benchmarks.networks import Planted, lenet
+from benchmarks.networks import Planted, load
 from benchmarks.ours import Ours
 from benchmarks.report import Part, shown, table
 from benchmarks.settings import NUM_CLASSES, SIGMA, Settings
@@ -21,7 +21,7 @@ def run(settings: Settings) -> Part:
     """Let the three take turns; the loop uses the batch size that is best for it."""
     shares = some_shares(settings.adaptive_images)
     dataset = planted_dataset(shares)
-    model, how = Planted(lenet()).eval(), {"sigma": SIGMA, "num_classes": NUM_CLASSES}
+    model, how = Planted(load("lenet").model).eval(), {"sigma": SIGMA, "num_classes": NUM_CLASSES}
     per_vote = cohen_loop.seconds_per_vote(
         model, dataset.image(0), settings.batches, settings.calibration_seconds, **how
     )

@@ -32,11 +32,11 @@ def run(settings: Settings) -> Part:
     jobs = {f"{n} votes": many_votes(n) for n in settings.line_votes}
     jobs |= {f"{count} images": many_images(count) for count in settings.line_images}
     measurements = alternate("linear", "lenet", jobs, settings.line_repetitions)
-    summary = {
+    lines = {
         "votes": _line(measurements, settings.line_votes, "votes"),
         "images": _line(measurements, settings.line_images, "images"),
     }
-    return Part([m.row() for m in measurements], summary)
+    return Part([m.row() for m in measurements], {"lines": lines})
 
 
 def _line(measurements: Sequence[Measurement], sizes: Sequence[int], what: str) -> dict[str, Any]:
@@ -55,7 +55,7 @@ def _line(measurements: Sequence[Measurement], sizes: Sequence[int], what: str) 
 def render(summary: dict[str, Any]) -> str:
     """Return the part's table."""
     rows = []
-    for what, line in summary.items():
+    for what, line in summary["lines"].items():
         points = ", ".join(
             f"{size:,}: {s:.2f}" for size, s in zip(line["sizes"], line["seconds"], strict=True)
         )

@@ -112,6 +112,12 @@ def ratio(measurements: Sequence[Measurement], slower: str, faster: str) -> Spre
     return spread([a.seconds_per_vote / b.seconds_per_vote for a, b in pairs])
 
 
+def cost_of(large: Measurement, small: Measurement) -> tuple[float, float]:
+    """Return the fixed seconds and the seconds per further vote that two sizes of the same work show."""
+    slope = (large.seconds - small.seconds) / (large.votes - small.votes)
+    return small.seconds - slope * small.votes, slope
+
+
 def fitted_exponent(sizes: Sequence[float], seconds: Sequence[float]) -> float:
     """Return the slope of log seconds over log size: 1 for linear cost."""
     return float(np.polyfit(np.log(sizes), np.log(seconds), 1)[0])

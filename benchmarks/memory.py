@@ -96,14 +96,27 @@ def render(summary: dict[str, Any]) -> str:
         [
             f"{case['images']:,}",
             f"{case['votes']:,}",
-            f"{case['growth_certifying_mb']:.0f} MB",
             f"{case['growth_making_the_engine_mb']:.0f} MB",
-            f"{case['growth_in_all_mb']:.0f} MB",
-            verdict(case["growth_in_all_mb"], most=MOST_MEGABYTES),
+            *(
+                cell
+                for kind in ("certifying", "in_all")
+                for cell in (
+                    f"{case[f'growth_{kind}_mb']:.0f} MB",
+                    verdict(case[f"growth_{kind}_mb"], most=MOST_MEGABYTES),
+                )
+            ),
         ]
         for case in summary["cases"]
     ]
-    head = ["images", "votes", "growth while certifying", "while making the engine", "in all", "goal"]
+    head = [
+        "images",
+        "votes",
+        "growth making the engine",
+        "growth certifying",
+        "goal",
+        "growth in all",
+        "goal",
+    ]
     return f"### Memory\n\n{table(head, rows)}"
 
 

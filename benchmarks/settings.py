@@ -48,19 +48,19 @@ class Settings:
     networks: tuple[str, ...] = ("lenet", "resnet20", "resnet110", "ensemble5")
     repetitions: int = 5
     seconds: float = 2.0
-    least_batches: int = 12
+    least_batches: int = 16
     calibration_seconds: float = 0.5
     batches: tuple[int, ...] = (32, 64, 128, 256, 1_000)
     peak_seconds: float = 1.0
     wall_images: int = 500
     wall_repetitions: int = 2
-    adaptive_images: int = 40
+    adaptive_images: int = 60
     adaptive_repetitions: int = 3
     memory_votes: int = 1_000_000
     memory_images: int = 10_000
     line_votes: tuple[int, ...] = (8_000, 16_000, 32_000, 64_000, 128_000)
     line_images: tuple[int, ...] = (125, 250, 500, 1_000, 2_000)
-    line_repetitions: int = 3
+    line_repetitions: int = 2
 
 
 def full(engine: str) -> Settings:

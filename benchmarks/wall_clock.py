@@ -15,7 +15,7 @@ import numpy as np
 import smoothcert as sc
 from benchmarks.bare_forward import BareForward
 from benchmarks.measure import Draw, alternate, of_rival, ratio
-from benchmarks.networks import Planted, lenet, planted_images
+from benchmarks.networks import Planted, load, planted_images
 from benchmarks.ours import Ours, votes_of
 from benchmarks.report import Part, shown, table, verdict
 from benchmarks.settings import SIGMA, Settings
@@ -59,7 +59,12 @@ def run(settings: Settings) -> Part:
     """Certify the images in turns with bare forward passes on the same engine."""
     shares = some_shares(settings.wall_images)
     dataset = planted_dataset(shares)
-    ours = Ours(Planted(lenet()).eval(), dataset.image(0), engine=settings.engine, workers=settings.workers)
+    ours = Ours(
+        Planted(load("lenet").model).eval(),
+        dataset.image(0),
+        engine=settings.engine,
+        workers=settings.workers,
+    )
     bare = BareForward(ours.engine, dataset.image(0), workers=settings.workers, batch=ours.batch)
     together = settings.workers * ours.batch
     bare(together)

@@ -5,6 +5,8 @@ classifier = sc.SmoothedClassifier(model, noise=sc.Gaussian(0.25), num_classes=1
 certificate = classifier.certify(image)
 """
 
+from importlib.metadata import version
+
 from smoothcert import bounds, errors
 from smoothcert.certificates import (
     Certificate,
@@ -17,12 +19,15 @@ from smoothcert.certificates import (
     load_classifier,
 )
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import Panel, VotingEnsemble
+from smoothcert.ensembles import Panel, VotingEnsemble, save_ensemble
 from smoothcert.models import create_model
 from smoothcert.noise import Gaussian, Laplace, Uniform
+from smoothcert.report import write_report
 from smoothcert.sampling import Counts
 from smoothcert.store import Run, certify, certify_panel
 from smoothcert.training import TrainConfig, train
+
+__version__ = version("smoothcert")
 
 __all__ = [
     "Certificate",
@@ -48,5 +53,7 @@ __all__ = [
     "errors",
     "load_classifier",
     "load_dataset",
+    "save_ensemble",
     "train",
+    "write_report",
 ]

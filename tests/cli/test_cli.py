@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import shutil
+import sqlite3
 import subprocess
 import sys
 
@@ -216,8 +218,13 @@ def test_analyze_prints_a_table_also_of_what_has_just_begun(smoothcert, classifi
 def test_export_to_a_file_or_standard_output(form, smoothcert, run_folder, tmp_path):
     code, out, err = smoothcert("export", run_folder, "--format", form)
     assert (code, err) == (0, "")
-    assert smoothcert("export", run_folder, "--format", form, "-o", tmp_path / "new" / "table") == (0, "", "")
-    assert (tmp_path / "new" / "table").read_text() == out
+    assert smoothcert("export", run_folder, "--format", form, "-o", tmp_path / "table") == (0, "", "")
+    assert (tmp_path / "table").read_text() == out
+    assert smoothcert("export", run_folder, "-o", tmp_path / f"table.{form}") == (0, "", "")  # by the ending
+    assert (tmp_path / f"table.{form}").read_text() == out
+    code, _, err = smoothcert("export", run_folder, "-o", tmp_path / "new" / "table")
+    assert (code, (tmp_path / "new").exists()) == (2, False)
+    assert "make it first" in err
     run = sc.Run.open(run_folder)
     if form == "tsv":
         assert out == format_tsv(run)
@@ -234,7 +241,9 @@ def test_predict_answers_or_abstains(smoothcert, model_folder, classifier, digit
     code, out, err = smoothcert("predict", model_folder, *options, "--json")
     assert (code, err) == (0, "")
     expected = [classifier.predict(digits.image(i), 200, seed=5, index=i, workers=1) for i in range(6)]
-    assert [row["predicted"] for row in json.loads(out)] == expected
+    told = json.loads(out)
+    assert [row["predicted"] for row in told["answers"]] == expected
+    assert (told["seed"], told["n"], told["alpha"]) == ("5", 200, 0.001)
     assert None in expected
     assert len(set(expected)) > 1
     code, out, _ = smoothcert("predict", model_folder, *options)
@@ -255,3 +264,39 @@ def test_exit_codes_of_the_real_program(tmp_path):
             assert json.loads(done.stdout)[0]["images"] == 3
             assert done.stderr == ""
     assert [path.name for path in tmp_path.iterdir()] == ["log.tsv"]
+
+
+def test_an_unfinished_run_is_called_that(smoothcert, run_folder, tmp_path):
+    """Hard images end last, so the figures of an unfinished run look better than they are."""
+    copied = tmp_path / "part"
+    shutil.copytree(run_folder, copied)
+    with sqlite3.connect(copied / "run.sqlite") as database:
+        database.execute("DELETE FROM certificates WHERE idx = (SELECT MAX(idx) FROM certificates)")
+        database.execute("DELETE FROM counts WHERE idx = (SELECT MAX(idx) FROM counts)")
+    database.close()
+    assert "is unfinished, 1 of its images" in " ".join(smoothcert("analyze", copied)[1].split())
+    assert json.loads(smoothcert("analyze", copied, "--json")[1])[0]["missing_images"] == 1
+    code, _, err = smoothcert("export", copied)
+    assert code == 0
+    assert "unfinished, 1 images are missing" in err
+    assert "unfinished" not in smoothcert("analyze", run_folder)[1]
+
+
+def test_only_asked_radii_have_figures(smoothcert, model_folder, tmp_path):
+    options = ("--first", "5", "--procedure", "group", "--radius", "0.25", "--n", "1000", "--seed", "1")
+    code, out, _ = smoothcert("certify", model_folder, *options, "--out", tmp_path / "g")
+    assert code == 0
+    assert "r=0.25" in out
+    assert "r=0.1" not in out
+    told = json.loads(smoothcert("analyze", tmp_path / "g", "--json")[1])[0]
+    assert told["asked_radii"] == [0.25]
+    assert (told["norm"], told["alpha"], told["procedure"]["name"]) == ("l2", 0.001, "group")
+    code, out, _ = smoothcert(
+        "certify", model_folder, *options, "--noise", "laplace", "--out", tmp_path / "l"
+    )
+    assert "different norms" in " ".join(smoothcert("analyze", tmp_path / "g", tmp_path / "l")[1].split())
+
+
+def test_version(smoothcert):
+    code, out, _ = smoothcert("--version")
+    assert (code, out.strip()) == (0, f"smoothcert {sc.__version__}")

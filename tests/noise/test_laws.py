@@ -60,7 +60,7 @@ def test_radius_is_safe_and_inverse_to_threshold(law, p):
         assert back == pytest.approx(p, rel=1e-12, abs=1e-15)
         exact = FROZEN[law.law_name].ppf(p)  # p is the chance of noise below the radius
         assert radius <= exact
-        assert radius == pytest.approx(exact, rel=1e-8, abs=1e-12)
+        assert radius == pytest.approx(exact, rel=1e-7, abs=1e-12)
 
 
 @by_name
@@ -70,7 +70,7 @@ def test_threshold_is_safe_and_grows(law, radius, more):
     assert 0.5 <= p <= 1
     exact = FROZEN[law.law_name].cdf(radius)
     assert p >= exact
-    assert p == pytest.approx(exact, rel=1e-9)
+    assert p == pytest.approx(exact, rel=1e-7)
     assert law.threshold(radius + more) >= p
 
 
@@ -107,9 +107,9 @@ def test_description_builds_an_equal_law(law):
 
 
 @pytest.mark.parametrize("kind", [Gaussian, Uniform, Laplace])
-@pytest.mark.parametrize("scale", [0, -0.25, float("nan"), float("inf"), True, "0.25", None])
+@pytest.mark.parametrize("scale", [0, -0.25, 1e-9, 1e9, float("nan"), float("inf"), True, "0.25", None])
 def test_refuses_a_scale_that_is_not_positive_and_finite(kind, scale):
-    with pytest.raises(InvalidArgumentError, match="positive, finite"):
+    with pytest.raises(InvalidArgumentError, match=r"must (be a positive, finite number|lie between)"):
         kind(scale)
 
 
@@ -125,3 +125,13 @@ def test_refuses_what_is_no_probability(law, p):
 def test_unknown_law_lists_the_known():
     with pytest.raises(UnknownNameError, match="gaussian, laplace, uniform"):
         noise_from({"name": "cauchy"})
+
+
+@by_name
+def test_radii_use_the_scale_that_float32_noise_has(law):
+    """float32(.7) is below .7: noise drawn with it proves a little less."""
+    kind = type(law)
+    for scale in (0.7, 0.12, 0.9, 0.1):
+        drawn = float(np.float32(scale))
+        assert kind(scale).radius(0.9) <= kind(min(drawn, scale)).radius(0.9)
+        assert kind(scale).radius(0.9) <= kind(1.0).radius(0.9) * min(drawn, scale) * (1 + 1e-12)

@@ -169,3 +169,31 @@ def test_one_single_threaded_worker_per_core():
         list(travel([new_journey(47, i)[0] for i in range(4)], pool, batch_size=64))
     assert set(threads) == {1}
     assert default_workers() >= 1
+
+
+def test_pools_that_fail_in_a_hurry_never_hang():
+    """Leaving must not wait for a job that a worker took in the meantime."""
+
+    def broken(batch):
+        raise RuntimeError("at once")
+
+    def make():
+        return Sampler(TorchEngine(broken, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
+
+    for _ in range(60):
+        with pytest.raises(RuntimeError, match="at once"), WorkerPool(make, 4) as pool:
+            list(travel((new_journey(5, i)[0] for i in range(40)), pool, batch_size=64))
+
+
+def test_pools_in_two_threads_leave_the_thread_setting_as_they_found_it():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        first, second = WorkerPool(sampler, 1), WorkerPool(sampler, 1)
+        with first:
+            second.__enter__()
+        assert torch.get_num_threads() == 1
+        second.__exit__(None, None, None)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)

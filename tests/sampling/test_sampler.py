@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from smoothcert.engines import MIN_ROWS, TorchEngine
+from smoothcert.ensembles import Panel, VotingEnsemble
 from smoothcert.errors import ModelOutputError
 from smoothcert.noise import Gaussian, Laplace, Uniform
 from smoothcert.sampling import CHUNK_VOTES, Chunk, Counts, Phase, Sampler, chunk_borders
@@ -105,19 +106,24 @@ def test_nan_votes_are_an_error_or_go_to_no_class():
     assert 0 < drawn.votes.sum() < 64
 
 
-def test_several_answers_are_counted_apart():
-    def panel(batch):
-        return torch.stack([linear(batch), -linear(batch)], dim=1)
+class Linear(torch.nn.Module):
+    def __init__(self, sign):
+        super().__init__()
+        self.sign = sign
 
-    panel.evaluations_per_vote = (1, 3)
-    drawn = make(panel).draw([chunk(), chunk(1)])
+    def forward(self, batch):
+        return self.sign * linear(batch)
+
+
+def test_several_answers_are_counted_apart():
+    members = [Linear(1.0), Linear(-1.0), Linear(2.0)]
+    ensemble = VotingEnsemble(members, weights=[0.0, 1.0, 0.0]).eval()
+    drawn = make(Panel(ensemble).eval()).draw([chunk(), chunk(1)])
     for one, found in zip([chunk(), chunk(1)], drawn, strict=True):
-        assert found.votes.shape == (2, CLASSES)
-        np.testing.assert_array_equal(found.votes[0], make().draw([one])[0].votes[0])
-        np.testing.assert_array_equal(
-            found.votes[1], make(lambda batch: -linear(batch)).draw([one])[0].votes[0]
-        )
-        assert found.evaluations.tolist() == [64, 192]
+        assert found.votes.shape == (4, CLASSES)
+        for answer, model in enumerate([*members, members[1]]):
+            np.testing.assert_array_equal(found.votes[answer], make(model).draw([one])[0].votes[0])
+        assert found.evaluations.tolist() == [64, 64, 64, 192]
 
 
 @pytest.mark.parametrize("logits", [CLASSES - 1, CLASSES + 1])

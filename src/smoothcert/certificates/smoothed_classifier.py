@@ -27,8 +27,8 @@ class SmoothedClassifier:
     Not a trained thing: the classifier is used as it is and never changed.
 
     Args:
-        model: any callable from a float32 batch (rows x image shape) to logits (rows x classes), safe to call
-            from several threads; a torch module must be in eval mode.
+        model: any callable from a float32 torch tensor (rows x image shape) to logits (rows x classes, a tensor
+            or an array), safe to call from several threads; a torch module must be in eval mode.
         noise: law of the noise, e.g. `Gaussian(0.25)`.
         num_classes: number of logits.
         on_nan: "raise" refuses NaN or infinite logits; "count" counts such votes for no class.
@@ -61,6 +61,10 @@ class SmoothedClassifier:
         self.on_nan, self.allow_any_range = on_nan, allow_any_range
         self.input_shape, self.class_names = input_shape, class_names
         self._last_engine: tuple[Any, Engine] | None = None
+
+    def __repr__(self) -> str:
+        kind = type(self.model).__qualname__
+        return f"SmoothedClassifier({kind}, {self.noise!r}, num_classes={self.num_classes})"
 
     def certify(
         self,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from importlib.metadata import version
+from typing import Annotated
 
 import typer
 
@@ -23,6 +25,24 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"smoothcert {version('smoothcert')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    show_version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit."),
+    ] = False,
+) -> None:
+    pass
+
+
 for command in (demo, certify, predict, analyze, export):
     app.command()(command)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -59,18 +60,22 @@ def certify(
     """
     chosen = opt.choose_procedure(procedure, radius=radius, radii=radii, n0=n0, n=n, stages=stages, beta=beta)
     images = load_dataset(dataset, split="test", data_dir=data_dir)
-    run = store.certify(
-        opt.choose_classifier(model, noise, sigma),
-        images,
-        procedure=chosen,
-        alpha=alpha,
-        seed=opt.choose_seed(seed),
-        indices=select_indices(len(images), every=every, first=first, indices=indices),
-        engine=engine,
-        workers=workers,
-        batch_size=batch_size,
-        out=out,
-        resume=resume,
-        show_progress=True,
-    )
+    try:
+        run = store.certify(
+            opt.choose_classifier(model, noise, sigma),
+            images,
+            procedure=chosen,
+            alpha=alpha,
+            seed=opt.choose_seed(seed),
+            indices=select_indices(len(images), every=every, first=first, indices=indices),
+            engine=engine,
+            workers=workers,
+            batch_size=batch_size,
+            out=out,
+            resume=resume,
+            show_progress=True,
+        )
+    except KeyboardInterrupt:
+        print("stopped; finished images are kept, the same command with --resume continues", file=sys.stderr)
+        raise typer.Exit(130) from None
     print_summaries([Summary.of_run(run, str(out))])

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from smoothcert.certificates import PROCEDURES, Procedure, SmoothedClassifier, load_classifier
+from smoothcert.engines import ENGINES
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 
@@ -21,15 +22,18 @@ NoiseName = Annotated[
 Sigma = Annotated[
     float | None,
     typer.Option(
-        "--sigma", help="Noise per coordinate (standard deviation, pixel units); the model's own by default."
+        "--sigma",
+        help="Standard deviation of the noise per coordinate, whatever its law (uniform: half width / 1.73, "
+        "Laplace: scale x 1.41); the model's own by default.",
     ),
 ]
 Alpha = Annotated[float, typer.Option("--alpha", help="Error probability per image, one-sided.")]
 Seed = Annotated[
-    str | None, typer.Option("--seed", help="Seed of all noise; drawn in secret and recorded by default.")
+    str | None,
+    typer.Option("--seed", help="Seed of all noise; drawn in secret by default, and told or recorded."),
 ]
 Workers = Annotated[int | None, typer.Option("--workers", help="Threads; one per core by default.")]
-Engine = Annotated[str, typer.Option("--engine", help="auto or torch.")]
+Engine = Annotated[str, typer.Option("--engine", help=f"auto, {', '.join(ENGINES)}.")]
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", help="Most rows per forward pass; changes no vote.")
 ]

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 import typer
 
 from smoothcert.cli import options as opt
 from smoothcert.data import load_dataset, select_indices
+from smoothcert.seeding import check_seed
 
 
 def predict(
@@ -36,13 +38,13 @@ def predict(
     """
     classifier = opt.choose_classifier(model, noise, sigma)
     images = load_dataset(dataset, split="test", data_dir=data_dir)
-    answers = []
+    answers, secret = [], check_seed(opt.choose_seed(seed))
     for index in select_indices(len(images), indices=indices):
         found = classifier.predict(
             images.image(index),
             n,
             alpha,
-            seed=opt.choose_seed(seed),
+            seed=secret,
             index=index,
             engine=engine,
             workers=workers,
@@ -53,4 +55,6 @@ def predict(
             name = "abstain" if found is None else images.class_names[found]
             print(f"{index}\t{name}\t(label {images.class_names[label]})", flush=True)
     if as_json:
-        print(json.dumps(answers))
+        print(json.dumps({"seed": str(secret), "n": n, "alpha": alpha, "answers": answers}))
+    else:
+        print(f"seed {secret}", file=sys.stderr)

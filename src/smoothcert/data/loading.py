@@ -18,7 +18,7 @@ class DataSource:
     Not the data: nothing is read before `read` is called.
 
     Args:
-        summary: one line for the command `smoothcert datasets`.
+        summary: one line for listings.
         splits: names of the splits, e.g. ("train", "holdout", "test").
         read: from a split's name and the folder of files (None: the source's own place) to the data.
     """

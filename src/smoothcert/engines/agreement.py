@@ -23,9 +23,12 @@ def refuse_other_answers(
     generator = torch.Generator().manual_seed(0)
     for rows in (MIN_ROWS, 3 * MIN_ROWS + 1):
         noise = torch.empty((rows, *example.shape)).normal_(0.0, 0.5, generator=generator)
-        with torch.inference_mode():
-            expected = torch.as_tensor(model(example + noise)).detach().cpu()
-            found = torch.as_tensor(faster(example + noise)).detach().cpu()
+        try:
+            with torch.inference_mode():
+                expected = torch.as_tensor(model(example + noise)).detach().cpu().clone()
+                found = torch.as_tensor(faster(example + noise)).detach().cpu()
+        except Exception as error:  # the model's own code; the probe will name the trouble
+            raise EngineUnavailableError(f"the model raised {type(error).__name__}") from error
         if found.shape != expected.shape:
             raise EngineUnavailableError(
                 f"it answers with shape {tuple(found.shape)} instead of {tuple(expected.shape)}"

@@ -67,7 +67,7 @@ def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]
     """Read a model folder or an ensemble folder; the model is in eval mode with frozen weights.
 
     Args:
-        folder: what `save_checkpoint`, `save_ensemble` or `smoothcert train` wrote.
+        folder: what `save_checkpoint`, `save_ensemble` or `train` wrote.
     """
     return _load(Path(folder), ())
 

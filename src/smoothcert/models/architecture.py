@@ -20,7 +20,7 @@ class Architecture:
     Not a network: it holds no weights.
 
     Args:
-        summary: one line for the command `smoothcert models`.
+        summary: one line for listings.
         input_shape: shape of the images it was made for, used when none is given.
         build: from the number of classes and the shape of one image to a network without normalisation.
     """

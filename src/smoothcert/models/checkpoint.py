@@ -56,7 +56,8 @@ def read_card(folder: str | Path) -> ModelCard:
     path = Path(folder) / CARD_FILE
     if not path.exists():
         raise CheckpointError(
-            f"{folder} is not a model folder: it has no {CARD_FILE}; train a model into it first"
+            f"{folder} is not a model folder: it has no {CARD_FILE} (nor ensemble.json); `smoothcert demo` "
+            "and smoothcert.train make some"
         )
     return read_record(ModelCard, path)
 

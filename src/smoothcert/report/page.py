@@ -47,7 +47,7 @@ _THEME = {
 
 def write_report(
     runs: Mapping[str, Run],
-    path: Path,
+    path: str | Path,
     *,
     title: str,
     dataset: Dataset | None = None,
@@ -71,7 +71,7 @@ def write_report(
     warnings = [f'<p class="warning">{html_text(line)}</p>' for line in _warnings(runs)]
     page = Template(files("smoothcert.report").joinpath("page.html").read_text(encoding="utf-8"))
     write_atomically(
-        path,
+        Path(path),
         page.substitute(
             title=html_text(title),
             headline=_headline(summaries, radii),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ class Summary:
         samples: votes drawn per image, where known.
         evaluations: forward passes per image, where known.
         p_hat: share of the leading class in the votes of each image, where known.
+        manifest: what the run is about; empty for a log.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Summary:
     samples: NDArray[np.int64] | None = None
     evaluations: NDArray[np.int64] | None = None
     p_hat: NDArray[np.float64] | None = None
+    manifest: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_run(cls, run: Run, name: str | None = None) -> Summary:
@@ -47,6 +50,7 @@ class Summary:
             samples=np.asarray(run.column("samples"), dtype=np.int64),
             evaluations=np.asarray(run.column("evaluations"), dtype=np.int64),
             p_hat=run.p_hat,
+            manifest=run.manifest,
         )
 
     @classmethod
@@ -65,6 +69,18 @@ class Summary:
         return float(np.max(self.results.radius, where=self.results.correct, initial=0.0))
 
     @property
+    def asked(self) -> tuple[float, ...] | None:
+        """The radii that the run asked about, increasing; None if it looked for the largest, or for a log."""
+        procedure = self.manifest.get("procedure", {})
+        radii = procedure.get("radii") or [procedure.get("radius")]
+        return None if None in radii else tuple(sorted(radii))
+
+    @property
+    def missing(self) -> int:
+        """Images of the run that have no certificate yet. Hard images end last, so the others look too good."""
+        return max(len(self.manifest.get("indices", ())) - len(self.results), 0)
+
+    @property
     def indices(self) -> str:
         """The images in words."""
         return describe_indices(self.results.index)
@@ -76,6 +92,8 @@ class Summary:
             radii: where to read certified accuracy; steps of .25 up to the largest radius by default.
         """
         grid = radius_grid(self.largest_radius) if radii is None else radii
+        if radii is None and self.asked is not None:  # two decimals would not tell finer radii apart
+            grid = np.unique([*grid, *self.asked])
         low, high = self.results.certified_accuracy_interval(grid, CONFIDENCE)
         keys = [f"{radius:.2f}" if round(radius, 2) == radius else f"{radius:g}" for radius in grid]
         return {
@@ -91,6 +109,9 @@ class Summary:
             "confidence": CONFIDENCE,
             "abstained": self.results.abstained(),
             "indices": self.indices,
+            "missing_images": self.missing,
+            "asked_radii": self.asked,
+            **{key: self.manifest.get(key) for key in ("norm", "noise", "procedure", "alpha", "dataset")},
             "samples_per_image": _mean(self.samples),
             "evaluations_per_image": _mean(self.evaluations),
             "p_hat_quantiles": None

@@ -22,11 +22,21 @@ def percent(fraction: float) -> str:
 
 
 def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
-    """Return at most nine radii that suit all summaries: steps of .25 unless the radii are small or large."""
+    """Return at most nine radii that suit all: what they asked about, else steps of .25 or what fits."""
+    asked = {radius for summary in summaries for radius in summary.asked or ()}
+    if asked and len(asked) <= _MOST_RADII and all(summary.asked for summary in summaries):
+        return np.array(sorted(asked), dtype=np.float64)
     largest = max((summary.largest_radius for summary in summaries), default=0.0)
     steps = _STEPS if largest < 0.5 else _STEPS[1:]
     grids = [radius_grid(largest, step) for step in steps]
     return next((grid for grid in grids if len(grid) <= _MOST_RADII), grids[-1])
+
+
+def accuracy_cells(summary: Summary, radii: NDArray[np.float64]) -> list[str]:
+    """Return certified accuracy as percentages; a dash beyond the largest radius that was asked about."""
+    largest = math.inf if summary.asked is None else summary.asked[-1]
+    values = summary.results.certified_accuracy(radii)
+    return [percent(value) if radius <= largest else "–" for value, radius in zip(values, radii, strict=True)]
 
 
 def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | None = None) -> None:
@@ -53,7 +63,7 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
             f"\\[{number}]" if numbered else summary.name,
             str(len(summary.results)),
             floor_digits(summary.results.average_radius(), 5),
-            *(percent(value) for value in summary.results.certified_accuracy(grid)),
+            *accuracy_cells(summary, grid),
             f"{100 * summary.results.abstained():.1f}",
             "" if summary.samples is None or not len(summary.samples) else f"{summary.samples.mean():.0f}",
         )
@@ -66,6 +76,16 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
 
 def _small_print(summaries: Sequence[Summary], numbered: bool) -> Iterator[str]:
     """Yield the names behind numbers, which images they are about, and what to mind."""
+    for summary in summaries:
+        if summary.missing:
+            yield (
+                f"Warning: {summary.name} is unfinished, {summary.missing} of its images are missing; hard images end "
+                "last, so its figures look better than they are. Continue it with --resume."
+            )
+    if len({summary.manifest["norm"] for summary in summaries if summary.manifest}) > 1:
+        yield "Warning: these runs measure radii in different norms; their radii cannot be compared."
+    if len({summary.manifest["dataset"]["digest"] for summary in summaries if summary.manifest}) > 1:
+        yield "Warning: these runs are about different data."
     common = {summary.indices for summary in summaries}
     for number, summary in enumerate(summaries, start=1):
         about = "" if len(common) == 1 else f": {summary.indices}"
@@ -75,5 +95,18 @@ def _small_print(summaries: Sequence[Summary], numbered: bool) -> Iterator[str]:
             yield f"{summary.name}{about}"
     if len(common) == 1:
         yield f"All about {common.pop()}."
-    yield "votes: mean per image, counting those that chose the class."
+    for about in sorted({_setting(summary) for summary in summaries if summary.manifest}):
+        yield about
+    if any(summary.samples is not None for summary in summaries):
+        yield "votes: mean per image, counting those that chose the class. –: not asked about."
     yield ACR_CAVEAT
+
+
+def _setting(summary: Summary) -> str:
+    """Say under which noise, procedure and error probability a run was made."""
+    manifest = summary.manifest
+    noise = ", ".join(f"{key} {value:g}" for key, value in manifest["noise"].items() if key != "name")
+    return (
+        f"{manifest['dataset']['name']}, {manifest['noise']['name']} noise ({noise}), radii in {manifest['norm']}, "
+        f"procedure {manifest['procedure']['name']}, alpha {manifest['alpha']:g}"
+    )

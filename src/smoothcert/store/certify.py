@@ -218,7 +218,9 @@ def _stored_manifest(folder: Path | None, resume: bool) -> dict[str, Any] | None
     if not (folder / FILE_NAME).exists():
         return None
     if not resume:
-        raise StoreError(f"{folder} already holds a run; continue it with resume or choose another folder")
+        raise StoreError(
+            f"{folder} already holds a run; continue it with resume (--resume) or choose another folder"
+        )
     database = RunDatabase(folder, writable=False)
     try:
         return database.manifest()

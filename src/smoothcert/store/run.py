@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.certificates import Results
-from smoothcert.errors import StoreError
+from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.sampling import Counts
 from smoothcert.store.database import FILE_NAME, RunDatabase
 
@@ -76,8 +76,14 @@ class Run:
     def __len__(self) -> int:
         return len(self._rows)
 
+    def __repr__(self) -> str:
+        procedure, norm = self.manifest["procedure"]["name"], self.manifest["norm"]
+        return f"Run({self.name!r}: {len(self)} images, procedure {procedure}, radii in {norm})"
+
     def column(self, name: str) -> list[Any]:
-        """Return one of `COLUMNS`, ordered by image index."""
+        """Return one column by name (idx, label, outcome, predicted, radius, ..), ordered by image index."""
+        if name not in COLUMNS:
+            raise InvalidArgumentError(f"a run has no column {name!r}; known: {', '.join(COLUMNS)}")
         place = COLUMNS.index(name)
         return [row[place] for row in self._rows]
 

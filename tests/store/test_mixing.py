@@ -1,0 +1,105 @@
+"""Votes of one classifier never end up in the certificate of another, whoever resumes what; nor runs in each other."""
+
+from importlib import import_module
+
+import pytest
+import torch
+
+import smoothcert as sc
+from smoothcert.errors import StoreError
+from smoothcert.execution import runner
+from smoothcert.store.database import RunDatabase
+
+LONG = sc.FixedSample(n=20_000)
+
+
+class HalfSpace(torch.nn.Module):
+    """Class 1 where the first value exceeds `edge`."""
+
+    def __init__(self, edge):
+        super().__init__()
+        self.register_buffer("edge", torch.tensor(float(edge)))
+
+    def forward(self, batch):
+        score = batch.reshape(len(batch), -1)[:, 0] - self.edge
+        return torch.stack([-score, score], dim=1)
+
+
+DATASET = sc.Dataset.from_arrays(torch.full((1, 3), 0.5).numpy(), [1])
+
+
+def panel(*edges, weights=None):
+    ensemble = sc.VotingEnsemble([HalfSpace(edge) for edge in edges], weights=weights).eval()
+    return sc.SmoothedClassifier(sc.Panel(ensemble).eval(), sc.Gaussian(0.25), 2)
+
+
+def certify_panel(classifier, outs, **how):
+    options = {"procedure": LONG, "seed": 3, "workers": 1, "batch_size": 64, "resume": True, **how}
+    return sc.certify_panel(classifier, DATASET, outs=outs, **options)
+
+
+@pytest.fixture
+def interrupted(tmp_path, monkeypatch):
+    """A panel of A (certain) and B, stopped after partial counts were stored."""
+
+    class StoppedError(Exception):
+        pass
+
+    def save_then_stop(self, states, save=RunDatabase.save_unfinished):
+        save(self, states)
+        if states and max(state["journey"]["drawn"] for state in states.values()) > 5_000:
+            raise StoppedError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "SAVE_SECONDS", 0.0)
+        patch.setattr(RunDatabase, "save_unfinished", save_then_stop)
+        with pytest.raises(StoppedError):
+            certify_panel(panel(0.2, 0.2), {name: tmp_path / name for name in ("a", "b", "both")})
+    return tmp_path
+
+
+def alone(edge):
+    classifier = sc.SmoothedClassifier(HalfSpace(edge).eval(), sc.Gaussian(0.25), 2)
+    return classifier.certify(DATASET.image(0), LONG, seed=3, workers=1)
+
+
+def test_a_changed_member_does_not_inherit_votes(interrupted):
+    """Undecidable C takes B's place: with B's votes it would be certified far beyond its radius of zero."""
+    outs = {"a": interrupted / "a", "c": interrupted / "c", "both": interrupted / "new"}
+    runs = certify_panel(panel(0.2, 0.5), outs)
+    assert runs["c"].final_counts[0] == alone(0.5).counts
+    assert runs["a"].final_counts[0] == alone(0.2).counts
+
+
+def test_one_member_of_an_interrupted_panel_can_go_on_alone(interrupted):
+    classifier = sc.SmoothedClassifier(HalfSpace(0.2).eval(), sc.Gaussian(0.25), 2)
+    run = sc.certify(
+        classifier, DATASET, procedure=LONG, seed=3, out=interrupted / "a", resume=True, workers=1
+    )
+    assert run.final_counts[0] == alone(0.2).counts
+
+
+def test_the_same_panel_continues_from_its_partial_counts(interrupted):
+    runs = certify_panel(panel(0.2, 0.2), {name: interrupted / name for name in ("a", "b", "both")})
+    assert runs["b"].final_counts[0] == alone(0.2).counts
+
+
+def test_of_two_processes_that_begin_a_run_the_second_leaves_the_first_alone(tmp_path, monkeypatch):
+    """The other one begins between this one's first look at the folder and its own beginning."""
+    out = tmp_path / "run"
+    classifier = sc.SmoothedClassifier(HalfSpace(0.2).eval(), sc.Gaussian(0.25), 2)
+    options = {"procedure": sc.FixedSample(n=500), "seed": 1, "workers": 1}
+    store_certify = import_module(
+        "smoothcert.store.certify"
+    )  # the module; its function hides it in the package
+    check = store_certify.check_batch_size
+
+    def meanwhile(*arguments):
+        monkeypatch.setattr(store_certify, "check_batch_size", check)
+        sc.certify(classifier, DATASET, out=out, **options)
+        return check(*arguments)
+
+    monkeypatch.setattr(store_certify, "check_batch_size", meanwhile)
+    with pytest.raises(StoreError, match="another process has just begun a run"):
+        sc.certify(classifier, DATASET, out=out, **options)
+    assert len(sc.Run.open(out)) == 1
