@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
 
-.PHONY: setup demo quick test evidence clean
+.PHONY: setup demo quick test bench evidence clean
 
 setup: $(VENV)/.ready
 
@@ -28,6 +28,11 @@ test: setup
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/python -m pytest -n 2
+
+# Rivals run with torch's own threads, so the setting above is taken back.
+bench: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
+	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.run $(if $(ONLY),--only $(ONLY))
 
 evidence: setup
 	$(BIN)/python -m evidence.make $(ONLY)

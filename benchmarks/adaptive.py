@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from functools import partial
 from typing import Any
 
 import smoothcert as sc
@@ -12,7 +13,8 @@ from benchmarks.networks import Planted, load
 from benchmarks.ours import Ours
 from benchmarks.report import Part, shown, table
 from benchmarks.settings import NUM_CLASSES, SIGMA, Settings
-from benchmarks.wall_clock import certifies, planted_dataset, some_shares
+from benchmarks.shares import some_shares
+from benchmarks.wall_clock import certifies, planted_dataset
 
 LOOP, STAGED, GROUP = "CERTIFYADP image by image", "ours, Staged", "ours, GroupSequential"
 
@@ -21,19 +23,21 @@ def run(settings: Settings) -> Part:
     """Let the three take turns; the loop uses the batch size that is best for it."""
     shares = some_shares(settings.adaptive_images)
     dataset = planted_dataset(shares)
-    model, how = Planted(load("lenet").model).eval(), {"sigma": SIGMA, "num_classes": NUM_CLASSES}
+    model = Planted(load("lenet").model).eval()
     per_vote = cohen_loop.seconds_per_vote(
-        model, dataset.image(0), settings.batches, settings.calibration_seconds, **how
+        model,
+        dataset.image(0),
+        settings.batches,
+        settings.calibration_seconds,
+        sigma=SIGMA,
+        num_classes=NUM_CLASSES,
     )
     best = min(per_vote, key=per_vote.__getitem__)
     ours = Ours(model, dataset.image(0), engine=settings.engine, workers=settings.workers)
 
     def loop() -> int:
-        claims = (
-            certifyadp_loop.certify(model, dataset.image(index), SIGMA, best, **how)
-            for index in range(len(dataset))
-        )
-        return sum(claim.votes for claim in claims)
+        certify = partial(certifyadp_loop.certify, model, sigma=SIGMA, num_classes=NUM_CLASSES)
+        return sum(certify(dataset.image(index), SIGMA, best).votes for index in range(len(dataset)))
 
     rivals: dict[str, Draw] = {
         LOOP: loop,

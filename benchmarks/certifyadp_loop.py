@@ -6,6 +6,7 @@ The same eager forward passes as Cohen's loop; each stage draws fresh votes and 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import torch
 from scipy.stats import beta as beta_law
@@ -49,12 +50,12 @@ def certify(
         alpha: error probability of a false certificate, shared evenly by the stages.
         beta: error probability of giving up although the radius holds, shared by all stages but the last.
     """
-    how = {"sigma": sigma, "num_classes": num_classes}
+    count = partial(count_votes, model, image, sigma=sigma, num_classes=num_classes)
     needed = float(norm.cdf(radius / sigma))
-    chosen = int(count_votes(model, image, n0, batch, **how).argmax())
+    chosen = int(count(n0, batch).argmax())
     votes = n0
     for stage, n in enumerate(stages, start=1):
-        successes = int(count_votes(model, image, n, batch, **how)[chosen])
+        successes = int(count(n, batch)[chosen])
         votes += n
         if lower_bound(successes, n, alpha / len(stages)) > needed:
             return Claim(chosen, radius, votes)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 
 import torch
 from scipy.stats import beta, norm
@@ -59,9 +60,9 @@ def certify(
     alpha: float = 0.001,
 ) -> Claim:
     """Return CERTIFY's answer: the class of n0 votes, bounded by n fresh ones. Arguments as for `count_votes`."""
-    how = {"sigma": sigma, "num_classes": num_classes}
-    chosen = int(count_votes(model, image, n0, batch, **how).argmax())
-    successes = int(count_votes(model, image, n, batch, **how)[chosen])
+    count = partial(count_votes, model, image, sigma=sigma, num_classes=num_classes)
+    chosen = int(count(n0, batch).argmax())
+    successes = int(count(n, batch)[chosen])
     p_lower = lower_bound(successes, n, alpha)
     if p_lower <= 0.5:
         return Claim(None, 0.0, n0 + n)
@@ -78,13 +79,13 @@ def seconds_per_vote(
     num_classes: int,
 ) -> dict[int, float]:
     """Return what a vote takes at each batch size, each tried for at least `seconds` and one batch."""
-    how = {"sigma": sigma, "num_classes": num_classes}
-    count_votes(model, image, min(batches), min(batches), **how)  # warm
+    count = partial(count_votes, model, image, sigma=sigma, num_classes=num_classes)
+    count(min(batches), min(batches))  # warm
     found = {}
     for batch in batches:
         start, drawn = time.perf_counter(), 0
         while drawn == 0 or time.perf_counter() - start < seconds:
-            count_votes(model, image, batch, batch, **how)
+            count(batch, batch)
             drawn += batch
         found[batch] = (time.perf_counter() - start) / drawn
     return found

@@ -96,6 +96,11 @@ def alternate(part: str, network: str, rivals: Mapping[str, Draw], repetitions: 
     ]
 
 
+def whole_batches(votes: float, batch: int) -> int:
+    """Return about as many votes, in whole batches, at least one."""
+    return max(round(votes / batch), 1) * batch
+
+
 def of_rival(measurements: Sequence[Measurement], rival: str) -> list[Measurement]:
     """Return the measurements of one rival, in the order of the rounds."""
     return [m for m in measurements if m.rival == rival]

@@ -18,7 +18,7 @@ from torch.nn import functional
 import smoothcert as sc
 from benchmarks.settings import NUM_CLASSES
 
-CIFAR = {"mean": (0.4914, 0.4822, 0.4465), "std": (0.2023, 0.1994, 0.2010)}
+CIFAR_MEAN, CIFAR_STD = (0.4914, 0.4822, 0.4465), (0.2023, 0.1994, 0.2010)
 _LARGEST_MARGIN = 4.5  # in sigma; p = 1 would need an image outside [0, 1]
 
 
@@ -62,7 +62,8 @@ def lenet() -> nn.Module:
 
 def resnet(depth: int) -> nn.Module:
     """Return a residual network for 32x32 images, normalised as on CIFAR-10."""
-    return settle(sc.create_model(f"resnet{depth}", num_classes=NUM_CLASSES, **CIFAR), (3, 32, 32))
+    model = sc.create_model(f"resnet{depth}", num_classes=NUM_CLASSES, mean=CIFAR_MEAN, std=CIFAR_STD)
+    return settle(model, (3, 32, 32))
 
 
 NETWORKS: dict[str, tuple[tuple[int, ...], Callable[[], nn.Module]]] = {
@@ -97,7 +98,8 @@ class Planted(nn.Module):
         pixels = batch.flatten(1)
         score = (pixels.mean(dim=1) - 0.5) * pixels.shape[1] ** 0.5
         sides = functional.pad(torch.stack([-score, score], dim=1), (0, NUM_CLASSES - 2), value=-1.0)
-        return sides + 1e-6 * self.network(batch)
+        own: torch.Tensor = self.network(batch)
+        return sides + 1e-6 * own
 
 
 def planted_images(p: ArrayLike, sigma: float) -> NDArray[np.float32]:

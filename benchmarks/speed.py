@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -11,21 +11,26 @@ from benchmarks import cohen_loop
 from benchmarks.art_rival import ArtRival
 from benchmarks.bare_forward import BareForward
 from benchmarks.machine import peak_gflops
-from benchmarks.measure import Draw, Measurement, alternate, cost_of, of_rival, rate, ratio, spread, timed
+from benchmarks.measure import (
+    Draw,
+    Measurement,
+    alternate,
+    cost_of,
+    of_rival,
+    rate,
+    ratio,
+    spread,
+    timed,
+    whole_batches,
+)
 from benchmarks.networks import Network, load
 from benchmarks.ours import Ours
-from benchmarks.report import Part, shown, table, verdict
+from benchmarks.report import Part
 from benchmarks.settings import N0, NUM_CLASSES, PLANNED_VOTES, SIGMA, Settings
+from benchmarks.speed_table import ART, BARE, BEST, COHEN, FEW, LEAST_FACTOR, OURS, render
 from smoothcert.models import forward_flops
 
-BARE, OURS, FEW = "bare forward", "ours", "ours, few votes"
-COHEN, BEST, ART = "Cohen, batch 1000", "Cohen, best batch", "ART"
-MOST_OVERHEAD = {"lenet": 1.10, "resnet20": 1.05, "resnet110": 1.05}
-LEAST_FACTOR = {
-    COHEN: {"lenet": 2.5, "resnet20": 3.5, "resnet110": 3.0},
-    BEST: {"lenet": 2.2, "resnet20": 1.6, "resnet110": 1.4},
-    ART: {"lenet": 4.0, "resnet20": 4.0, "resnet110": 3.3},
-}
+__all__ = ["render", "run"]
 
 
 def run(settings: Settings) -> Part:
@@ -48,9 +53,13 @@ def measure_network(network: Network, settings: Settings) -> tuple[list[Measurem
     """Calibrate, let the rivals take turns, and sum up."""
     ours = Ours(network.model, network.image, engine=settings.engine, workers=settings.workers)
     bare = BareForward(ours.engine, network.image, workers=settings.workers, batch=ours.batch)
-    how = {"sigma": SIGMA, "num_classes": NUM_CLASSES}
     per_vote = cohen_loop.seconds_per_vote(
-        network.model, network.image, settings.batches, settings.calibration_seconds, **how
+        network.model,
+        network.image,
+        settings.batches,
+        settings.calibration_seconds,
+        sigma=SIGMA,
+        num_classes=NUM_CLASSES,
     )
     best = min(per_vote, key=per_vote.__getitem__)
     rivals = _fast(network, settings, ours, bare)
@@ -89,11 +98,6 @@ def _overhead_by_default(rows: Sequence[Measurement]) -> dict[str, Any]:
     }
 
 
-def whole_batches(votes: float, batch: int) -> int:
-    """Return about as many votes, in whole batches, at least one."""
-    return max(round(votes / batch), 1) * batch
-
-
 def _fast(network: Network, settings: Settings, ours: Ours, bare: BareForward) -> dict[str, Draw]:
     """Return ours and the bare forward pass with the same number of votes."""
     together = settings.workers * ours.batch
@@ -119,40 +123,6 @@ def _cohen(network: Network, n: int, batch: int) -> Draw:
 def _art(network: Network, settings: Settings) -> Draw:
     shape = tuple(network.image.shape)
     art = ArtRival(network.model, shape, sigma=SIGMA, num_classes=NUM_CLASSES, n0=N0)
-    certify: Callable[[int], int] = lambda n: art.certify(network.image, n).votes  # noqa: E731
-    drawn, seconds = timed(lambda: certify(N0))
+    drawn, seconds = timed(lambda: art.certify(network.image, N0).votes)
     n = whole_batches(settings.seconds * drawn / seconds, 32)
-    return lambda: certify(n)
-
-
-def render(summary: dict[str, Any]) -> str:
-    """Return the part's tables."""
-    rates, goals, engines = [], [], []
-    for name, found in summary["networks"].items():
-        for rival, per_second in found["votes_per_second"].items():
-            share = f"{100 * found['share_of_peak'][rival]:.1f}%"
-            rates.append([name, rival, shown(per_second, 0), share])
-        goals += [[name, *row] for row in _ratios(found, name)]
-        engines.append(
-            f"{name}: {found['engine']}, {found['rows_per_batch']} rows per batch, ready after "
-            f"{found['setup_seconds']:.1f} s (not counted)"
-        )
-    peak = f"Peak of the machine (float32 matrix products): {summary['peak_gflops']['high']:,.0f} GFLOP/s."
-    first = table(["network", "rival", "votes per second", "share of peak"], rates)
-    second = table(["network", "ratio", "median (range)", "goal"], goals)
-    return f"### Speed\n\n{peak} Our engines: {'; '.join(engines)}.\n\n{first}\n\n{second}"
-
-
-def _ratios(found: dict[str, Any], network: str) -> Iterator[list[str]]:
-    """Yield the rows of one network: what is compared, the ratio, the goal."""
-    most = MOST_OVERHEAD.get(network)
-    measured, default, fixed = found["overhead"], found["overhead_by_default"], found["fixed_seconds"]
-    words = f"time over bare forward, {found['votes_of_ours']:,} votes"
-    yield [words, shown(measured, 3), verdict(measured["median"], most=most)]
-    words = f"the same at 100,100 votes, from slope and {fixed['median']:.2f} s fixed"
-    yield [words, shown(default, 3), verdict(default["median"], most=most)]
-    for rival, factor in found["factor"].items():
-        note = f" ({found['best_batch']})" if rival == BEST else ""
-        least = LEAST_FACTOR[rival].get(network)
-        words = f"votes per second over {rival}{note}"
-        yield [words, shown(factor, 2) + "x", verdict(factor["median"], least=least)]
+    return lambda: art.certify(network.image, n).votes

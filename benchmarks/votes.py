@@ -7,22 +7,18 @@ leading class is taken to be the one chosen, which only matters near p = 1/2, wh
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import smoothcert as sc
 from benchmarks.report import Part, table, verdict
 from benchmarks.settings import ALPHA, BETA, N0, Settings
+from benchmarks.shares import Shares, some_shares
 from smoothcert.bounds import Boundary, operate, staged_boundary
 
-TABLE = Path(__file__).parents[1] / "evidence" / "p_a_mnist_lenet.json"
 N = 100_000
 RADII_IN_SIGMA = (1.0, 2.0, 3.0)
 FEWER_THAN_STAGED, ACCURACY_POINTS = 1.7, 0.2
@@ -32,32 +28,6 @@ KINDS = {
     "as_drawn": "as drawn",
 }
 _UNIT = sc.Gaussian(1.0)  # radii in units of sigma
-
-
-@dataclass(frozen=True, eq=False)
-class Shares:
-    """Vote shares of the leading class by image, whether that class is the label, and where they come from."""
-
-    p: NDArray[np.float64]
-    correct: NDArray[np.bool_]
-    source: str
-
-
-def read_shares(path: Path = TABLE) -> Shares:
-    """Read the table of vote shares; a missing file is an error that says how to make it."""
-    if not path.exists():
-        raise FileNotFoundError(f"{path} is not there; `make evidence ONLY={path.stem}` makes it")
-    figures = json.loads(path.read_text())["figures"]
-    p, correct = np.asarray(figures["p_hat"], dtype=np.float64), np.asarray(figures["correct"], dtype=bool)
-    if p.shape != correct.shape or p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(f"{path}: p_hat and correct must be lists of one length, shares in [0, 1]")
-    return Shares(p, correct, f"evidence/{path.name}")
-
-
-def made_up_shares(images: int = 500) -> Shares:
-    """Return shares that only look like a classifier's: for trying things out, never for a claim."""
-    p = 1 - 0.6 * np.linspace(0.001, 1.0, images) ** 4
-    return Shares(p, p > 0.5, "made up")
 
 
 def boundaries(radius: float) -> dict[str, Boundary]:
@@ -120,11 +90,7 @@ def compare(rows: list[dict[str, Any]]) -> dict[str, Any]:
 
 def run(settings: Settings) -> Part:
     """Compute the part over the committed table, or say clearly that a made-up one was used."""
-    try:
-        shares = read_shares()
-    except FileNotFoundError as error:
-        print(f"{error}; going on with a made-up table, which proves nothing")
-        shares = made_up_shares()
+    shares = some_shares()
     rows = [expectations(shares, radius) for radius in RADII_IN_SIGMA]
     summary = {"shares": shares.source, "images": len(shares.p), "radii": [compare(r) for r in rows]}
     return Part([row for group in rows for row in group], summary)

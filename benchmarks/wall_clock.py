@@ -14,27 +14,16 @@ import numpy as np
 
 import smoothcert as sc
 from benchmarks.bare_forward import BareForward
-from benchmarks.measure import Draw, alternate, of_rival, ratio
+from benchmarks.measure import Draw, alternate, of_rival, ratio, whole_batches
 from benchmarks.networks import Planted, load, planted_images
 from benchmarks.ours import Ours, votes_of
 from benchmarks.report import Part, shown, table, verdict
 from benchmarks.settings import SIGMA, Settings
-from benchmarks.speed import BARE, OURS, whole_batches
-from benchmarks.votes import Shares, made_up_shares, read_shares
+from benchmarks.shares import Shares, some_shares
+from benchmarks.speed_table import BARE, OURS
 from smoothcert.certificates.procedure import Procedure
 
 MOST_RATIO = 1.2
-
-
-def some_shares(images: int) -> Shares:
-    """Return vote shares of real images, evenly spaced in the table, or made-up ones where it is missing."""
-    try:
-        shares = read_shares()
-    except FileNotFoundError:
-        shares = made_up_shares()
-    order = np.argsort(shares.p, kind="stable")
-    chosen = np.sort(order[np.linspace(0, len(order) - 1, min(images, len(order))).round().astype(int)])
-    return Shares(shares.p[chosen], shares.correct[chosen], shares.source)
 
 
 def planted_dataset(shares: Shares) -> sc.Dataset:

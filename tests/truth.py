@@ -35,6 +35,10 @@ DISTRIBUTIONS = {
 TIMES, ALPHA, N = 2_000, 0.05, 2_500
 JUST_ABOVE, WELL_BELOW = 1.002, 0.8
 MARGINS = {"gaussian": 0.25, "uniform": 0.2, "laplace": 0.2}
+UNTARGETED = {
+    "fixed": sc.FixedSample(n=N),
+    "anytime": sc.Sequential(max_samples=2 * N, beta=0.05, tolerance=0.005),
+}
 TARGETED = {
     "staged": lambda r: sc.Staged(radius=r, stages=(200, 1_000, N), beta=0.05),
     "sequential": lambda r: sc.Sequential(radius=r, max_samples=N, beta=0.05),

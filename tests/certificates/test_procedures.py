@@ -6,8 +6,9 @@ import torch
 from scipy.stats import binomtest, norm
 
 import smoothcert as sc
-from smoothcert.bounds import Boundary, clopper_pearson_lower, operate
+from smoothcert.bounds import Boundary, clopper_pearson_lower, confidence_sequence_lower, operate
 from smoothcert.certificates import PROCEDURES
+from smoothcert.errors import InvalidArgumentError
 from truth import CENTRE, LAWS, certify_often, half_space
 
 SIGMA = 0.25
@@ -175,6 +176,40 @@ def test_drawn_votes_agree_with_exact_expectation(name):
     assert abs(votes.mean() - exact.expected_votes) < 4 * spread + 1
     certified = run.results.certified_accuracy([SIGMA])[0]
     assert abs(certified - exact.certified) < 4 * np.sqrt(0.25 / times)
+
+
+def test_an_anytime_radius_is_the_confidence_sequence_at_its_best_look():
+    procedure = sc.Sequential(max_samples=20_000)
+    certificate = certify(SIGMA, procedure)
+    select, bound, stop = certificate.tallies
+    assert (select.purpose, bound.purpose, stop.purpose) == ("select", "bound", "stop")
+    p_lower = confidence_sequence_lower(int(bound.counts.votes[1]), bound.counts.drawn, 0.001)
+    assert certificate.p_lower == p_lower
+    assert certificate.radius == sc.Gaussian(SIGMA).radius(p_lower)
+    assert bound.counts.drawn <= stop.counts.drawn <= 20_000
+    assert 0.85 * SIGMA < certificate.radius < SIGMA
+
+
+@pytest.mark.parametrize("margin", [0.3, 1.0, 2.0])
+def test_an_anytime_radius_stops_when_it_can_grow_no_more(margin):
+    """A wide tolerance stops early, and what waiting for the cap would have added is within it."""
+    patient = certify(margin * SIGMA, sc.Sequential(max_samples=30_000, tolerance=0.0))
+    hasty = certify(margin * SIGMA, sc.Sequential(max_samples=30_000, tolerance=0.05))
+    assert hasty.samples < patient.samples
+    assert hasty.radius <= patient.radius <= hasty.radius + 0.05
+    assert patient.tallies[-1].counts.drawn == 30_000
+
+
+def test_an_anytime_radius_gives_up_on_even_odds():
+    certificate = certify(0.0, sc.Sequential(max_samples=50_000, tolerance=0.05))
+    assert (certificate.predicted, certificate.radius) == (None, 0.0)
+    assert certificate.samples < 20_000
+
+
+def test_an_anytime_radius_needs_separate_votes_and_takes_no_target():
+    for wrong in ({"n0": 0}, {"radius": 0.5, "tolerance": 0.1}, {"radius": 0.5, "radii": (0.1,)}):
+        with pytest.raises(InvalidArgumentError):
+            sc.Sequential(**wrong)
 
 
 def test_prediction_abstains_exactly_when_the_test_says_so():

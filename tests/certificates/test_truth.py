@@ -17,6 +17,7 @@ from truth import (
     MARGINS,
     TARGETED,
     TIMES,
+    UNTARGETED,
     WELL_BELOW,
     FilteredVotes,
     N,
@@ -58,9 +59,10 @@ def test_targeted_procedure_errs_at_most_alpha_and_has_power(name, law):
 @pytest.mark.slow
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("share", [0.0, 1.0])
-def test_fixed_sample_errs_at_most_alpha_and_has_power(law, share):
+@pytest.mark.parametrize("name", UNTARGETED)
+def test_untargeted_procedure_errs_at_most_alpha_and_has_power(name, law, share):
     margin, noise = share * MARGINS[law], LAWS[law]
-    results = certify_often(half_space(margin), noise, sc.FixedSample(n=N), times=TIMES, alpha=ALPHA, seed=13)
+    results = certify_often(half_space(margin), noise, UNTARGETED[name], times=TIMES, alpha=ALPHA, seed=13)
     assert errors(results, margin) <= most_errors(TIMES, ALPHA)
     if margin:
         assert ((results.predicted == 1) & (results.radius >= WELL_BELOW * margin)).mean() >= 0.9

@@ -182,7 +182,9 @@ def test_what_makes_runs_hard_to_compare_is_said(tmp_path, run, dataset):
 
 
 def test_unfinished_run_is_named(tmp_path, run):
-    part = sc.Run("part", {**run.manifest, "indices": list(range(99))}, run._rows, run.final_counts)
+    part = sc.Run(
+        "part", {**run.manifest, "indices": list(range(99))}, run._rows, run.final_counts, run.final_phases
+    )
     assert "part is unfinished: 12 of its 99 images are in." in written(tmp_path, {"part": part})[0].text
 
 
@@ -197,7 +199,7 @@ def test_what_cannot_be_compared_is_refused(tmp_path, run, dataset):
     laplace = make_run(dataset, sc.Laplace(scale=0.2), sc.FixedSample(n0=10, n=100))
     for runs, words in (
         ({}, "at least one run"),
-        ({"none": sc.Run("none", run.manifest, [], [])}, "none"),
+        ({"none": sc.Run("none", run.manifest, [], [], [])}, "none"),
         ({"a": run, "b": laplace}, "different norms"),
     ):
         with pytest.raises(InvalidArgumentError, match=words):

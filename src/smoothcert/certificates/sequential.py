@@ -8,28 +8,32 @@ from typing import ClassVar
 
 from smoothcert.bounds import Boundary, sequential_boundary
 from smoothcert.bounds.clopper_pearson import check_level
-from smoothcert.certificates.boundary_plan import plan_boundaries
+from smoothcert.certificates.anytime import AnytimePlan, spaced_looks
+from smoothcert.certificates.boundary_plan import DEFAULT_N0, plan_boundaries
 from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, check_radius, check_votes
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling import chunk_borders
+from smoothcert.sampling import Phase, chunk_borders
 
 
 @PROCEDURES.register("sequential")
 @dataclass(frozen=True)
 class Sequential(Procedure):
-    """Prove one radius, or a grid of radii in one pass, with as few votes as each image needs.
+    """Prove one radius, a grid of radii in one pass, or the largest one, with as few votes as each image needs.
 
-    Votes accumulate and every chunk border is a look; the e-process behind it pays for all looks at once.
-    Not a search for the largest radius: what is proven is always one of the asked radii.
+    Votes accumulate and the looks are on chunk borders; the e-process behind it pays for all looks at once.
+    With a target, not a search for more: what is proven is always one of the asked radii. Without one, the
+    radius grows until it can no longer grow by more than the tolerance within the cap.
 
     Args:
         radius: the radius to prove, in pixel units; or
-        radii: several radii, proven in increasing order by the same votes.
+        radii: several radii, proven in increasing order by the same votes; or neither, for an anytime radius.
         max_samples: most votes per image.
-        beta: error probability of giving up although the radius holds.
+        beta: error probability of giving up, or of stopping, too early.
         n0: separate votes that choose the class; 0: the same votes choose it and pay for it; None: 0 if all
-            radii are at least .25 sigma, else 100.
+            radii are at least .25 sigma, else 100. Without a target at least 1.
+        tolerance: growth of an anytime radius not worth waiting for, in pixel units; None: 2% of the noise's
+            standard deviation.
     """
 
     radius: float | None = None
@@ -37,12 +41,13 @@ class Sequential(Procedure):
     max_samples: int = 120_000
     beta: float = 0.001
     n0: int | None = None
+    tolerance: float | None = None
     procedure_name: ClassVar[str] = "sequential"
 
     def __post_init__(self) -> None:
-        if (self.radius is None) == (self.radii is None):
+        if self.radius is not None and self.radii is not None:
             raise InvalidArgumentError(
-                f"give either radius or radii, got radius={self.radius!r}, radii={self.radii!r}"
+                f"give radius, radii or neither, got radius={self.radius!r} and radii={self.radii!r}"
             )
         if self.radius is not None:
             check_radius("radius", self.radius)
@@ -55,15 +60,28 @@ class Sequential(Procedure):
         check_votes("max_samples", self.max_samples)
         check_level("beta", self.beta)
         if self.n0 is not None:
-            check_votes("n0", self.n0, least=0)
+            check_votes("n0", self.n0, least=0 if self.targets else 1)
+        if self.tolerance is not None:
+            check_radius("tolerance", self.tolerance)
+            if self.targets:
+                raise InvalidArgumentError(
+                    f"tolerance={self.tolerance} belongs to an anytime radius; leave out radius and radii, or it"
+                )
 
     @property
     def targets(self) -> tuple[float, ...]:
-        """The radii to prove, increasing."""
+        """The radii to prove, increasing; none for an anytime radius."""
         return (self.radius,) if self.radius is not None else tuple(self.radii or ())
 
     def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
         check_level("alpha", alpha)
+        if not self.targets:
+            phases = (
+                Phase("select", (self.n0 or DEFAULT_N0,)),
+                Phase("estimate", spaced_looks(self.max_samples)),
+            )
+            tolerance = 0.02 * noise.std if self.tolerance is None else self.tolerance
+            return AnytimePlan(noise, alpha, self.beta, tolerance, phases)
         looks = chunk_borders(self.max_samples)
 
         def make(p0: float, level: float) -> Boundary:

@@ -8,13 +8,18 @@ from typing import Annotated
 
 import typer
 
-from smoothcert.report import Summary, print_summaries
+from smoothcert.report import Summary, print_summaries, time_reduction
+from smoothcert.store import Run
 
 
 def analyze(
     paths: Annotated[
         list[Path], typer.Argument(metavar="PATH...", help="Run folders and TSV logs of the field.")
     ],
+    against: Annotated[
+        Path | None,
+        typer.Option("--against", help="Run of CERTIFY to compare time with; adds time_reduction to --json."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Unrounded figures as JSON.")] = False,
 ) -> None:
     """Print certified accuracy at radii, ACR and cost of runs or published logs.
@@ -25,6 +30,11 @@ def analyze(
     """
     summaries = [Summary.of_path(path) for path in paths]
     if as_json:
-        print(json.dumps([summary.to_json() for summary in summaries], indent=2))
+        rows = [summary.to_json() for summary in summaries]
+        if against is not None:
+            reference = Run.open(against)
+            for path, row in zip(paths, rows, strict=True):
+                row["time_reduction"] = time_reduction(Run.open(path), reference) if path.is_dir() else None
+        print(json.dumps(rows, indent=2))
         return
     print_summaries(summaries)

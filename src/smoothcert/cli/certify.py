@@ -27,13 +27,20 @@ def certify(
     procedure: Annotated[
         str, typer.Option("--procedure", help="fixed, staged, sequential or group.")
     ] = "fixed",
-    radius: Annotated[float | None, typer.Option("--radius", help="The radius to prove.")] = None,
+    radius: Annotated[
+        float | None,
+        typer.Option("--radius", help="The radius to prove; without one, sequential looks for the largest."),
+    ] = None,
     radii: Annotated[
         str | None, typer.Option("--radii", help="Several radii, R1,R2,.. (sequential).")
     ] = None,
     n0: Annotated[int | None, typer.Option("--n0", help="Votes that choose the class.")] = None,
     n: Annotated[
         int | None, typer.Option("--n", help="Votes that bound it (fixed, group) or the cap (sequential).")
+    ] = None,
+    tolerance: Annotated[
+        float | None,
+        typer.Option("--tolerance", help="Growth not worth waiting for (sequential without a radius)."),
     ] = None,
     stages: Annotated[
         str | None, typer.Option("--stages", help="Votes of each stage, N1,N2,.. (staged).")
@@ -58,7 +65,9 @@ def certify(
       smoothcert certify demo/models/ensemble --dataset digits --first 100 --procedure sequential
       --radii 0,0.25,0.5 --out runs/ensemble
     """
-    chosen = opt.choose_procedure(procedure, radius=radius, radii=radii, n0=n0, n=n, stages=stages, beta=beta)
+    chosen = opt.choose_procedure(
+        procedure, radius=radius, radii=radii, n0=n0, n=n, stages=stages, beta=beta, tolerance=tolerance
+    )
     images = load_dataset(dataset, split="test", data_dir=data_dir)
     try:
         run = store.certify(

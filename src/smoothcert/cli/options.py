@@ -66,7 +66,14 @@ def choose_seed(seed: str | None) -> int | None:
 _ARGUMENTS = {
     "fixed": {"n0": "n0", "n": "n"},
     "staged": {"radius": "radius", "stages": "stages", "n0": "n0", "beta": "beta"},
-    "sequential": {"radius": "radius", "radii": "radii", "n0": "n0", "n": "max_samples", "beta": "beta"},
+    "sequential": {
+        "radius": "radius",
+        "radii": "radii",
+        "n0": "n0",
+        "n": "max_samples",
+        "beta": "beta",
+        "tolerance": "tolerance",
+    },
     "group": {"radius": "radius", "n0": "n0", "n": "n", "beta": "beta"},
 }
 
@@ -80,9 +87,8 @@ def choose_procedure(name: str, **options: Any) -> Procedure:
             raise InvalidArgumentError(
                 f"procedure {name!r} takes no --{option}; it takes --{', --'.join(takes)}"
             )
-    if "radius" in takes and "radius" not in given and "radii" not in given:
-        also = " or --radii 0,0.25,0.5" if "radii" in takes else ""
-        raise InvalidArgumentError(f"procedure {name!r} needs to know what to prove: add --radius 0.25{also}")
+    if "radius" in takes and "radii" not in takes and "radius" not in given:
+        raise InvalidArgumentError(f"procedure {name!r} needs to know what to prove: add --radius 0.25")
     if "radii" in given:
         given["radii"] = _numbers("--radii", given["radii"], float)
     if "stages" in given:

@@ -1,5 +1,6 @@
 """Runs -> tables, figures and one self-contained page."""
 
+from smoothcert.report.cost import returned_by_phase, sample_reduction, time_reduction
 from smoothcert.report.figures import certified_accuracy_figure, p_hat_figure, votes_figure
 from smoothcert.report.images_figure import images_figure
 from smoothcert.report.page import write_report
@@ -17,7 +18,10 @@ __all__ = [
     "p_hat_figure",
     "percent",
     "print_summaries",
+    "returned_by_phase",
+    "sample_reduction",
     "save_figure",
+    "time_reduction",
     "votes_figure",
     "write_report",
 ]

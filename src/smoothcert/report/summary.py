@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from smoothcert.certificates import Results, radius_grid
 from smoothcert.errors import StoreError
+from smoothcert.report.cost import cost_figures
 from smoothcert.store import Run, read_tsv
 
 CONFIDENCE = 0.95
@@ -30,6 +31,7 @@ class Summary:
         evaluations: forward passes per image, where known.
         p_hat: share of the leading class in the votes of each image, where known.
         manifest: what the run is about; empty for a log.
+        cost: what early stopping saved; empty for a log.
     """
 
     name: str
@@ -39,6 +41,7 @@ class Summary:
     evaluations: NDArray[np.int64] | None = None
     p_hat: NDArray[np.float64] | None = None
     manifest: Mapping[str, Any] = field(default_factory=dict)
+    cost: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of_run(cls, run: Run, name: str | None = None) -> Summary:
@@ -51,6 +54,7 @@ class Summary:
             evaluations=np.asarray(run.column("evaluations"), dtype=np.int64),
             p_hat=run.p_hat,
             manifest=run.manifest,
+            cost=cost_figures(run),
         )
 
     @classmethod
@@ -120,6 +124,7 @@ class Summary:
                 str(q): float(v) for q, v in zip(_QUANTILES, np.quantile(self.p_hat, _QUANTILES), strict=True)
             },
             "seconds": self.seconds,
+            **self.cost,
         }
 
 

@@ -39,12 +39,19 @@ class Run:
         manifest: what identifies the run.
         rows: finished images as stored, in the order of `COLUMNS`, sorted by index.
         final_counts: counts of the phase in which each image ended, at its end.
+        final_phases: that phase.
     """
 
     def __init__(
-        self, name: str, manifest: dict[str, Any], rows: list[tuple[Any, ...]], final_counts: list[Counts]
+        self,
+        name: str,
+        manifest: dict[str, Any],
+        rows: list[tuple[Any, ...]],
+        final_counts: list[Counts],
+        final_phases: list[str],
     ) -> None:
-        self.name, self.manifest, self._rows, self.final_counts = name, manifest, rows, final_counts
+        self.name, self.manifest, self._rows = name, manifest, rows
+        self.final_counts, self.final_phases = final_counts, final_phases
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -68,10 +75,10 @@ class Run:
             raise StoreError(f"{database.where} holds no run yet; start it again with resume")
         rows = database.rows(f"SELECT {', '.join(COLUMNS)} FROM certificates ORDER BY idx")
         last = database.rows(
-            "SELECT votes, drawn, evaluations, idx, MAX(position) FROM counts GROUP BY idx ORDER BY idx"
+            "SELECT votes, drawn, evaluations, phase, MAX(position) FROM counts GROUP BY idx ORDER BY idx"
         )
         counts = [Counts(np.asarray(json.loads(votes), dtype=np.int64), n, k) for votes, n, k, _, _ in last]
-        return cls(name, manifest, rows, counts)
+        return cls(name, manifest, rows, counts, [phase for _, _, _, phase, _ in last])
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -1,0 +1,109 @@
+"""An anytime radius: no target, the largest radius that the votes so far prove, for as long as that can grow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from smoothcert.bounds import confidence_sequence_lower, confidence_sequence_upper
+from smoothcert.certificates.certificate import Tally, Verdict
+from smoothcert.certificates.outcome import Outcome
+from smoothcert.certificates.procedure import Plan, Trial
+from smoothcert.noise import NoiseLaw
+from smoothcert.sampling import CHUNK_VOTES, Counts, Phase
+
+_GROWTH = (
+    1.1  # of the votes between two looks: inverting the e-process takes milliseconds, so not at every border
+)
+_TYPICAL_SHARE = 4  # a quarter of the cap, for choices about speed
+
+
+def spaced_looks(votes: int) -> tuple[int, ...]:
+    """Return chunk borders at least ten percent apart, and `votes`."""
+    looks, now = [], CHUNK_VOTES
+    while now < votes:
+        looks.append(now)
+        now = max(now + CHUNK_VOTES, -(-int(now * _GROWTH) // CHUNK_VOTES) * CHUNK_VOTES)
+    return (*looks, votes)
+
+
+@dataclass(frozen=True)
+class AnytimePlan(Plan):
+    """Separate votes choose the class; a confidence sequence bounds it, valid at every look at once.
+
+    Args:
+        noise: law of the noise.
+        alpha: error probability of the radius, over all looks.
+        beta: error probability of stopping although the radius could still grow by more than the tolerance.
+        tolerance: growth in pixel units that is not worth waiting for.
+        phases: "select" and "estimate".
+    """
+
+    noise: NoiseLaw
+    alpha: float
+    beta: float
+    tolerance: float
+    phases: tuple[Phase, Phase]
+
+    @property
+    def planned_votes(self) -> int:
+        """Votes to reckon with per image."""
+        return super().planned_votes // _TYPICAL_SHARE
+
+    def start(self) -> Trial:
+        """Return a new trial."""
+        return _AnytimeTrial(self)
+
+
+class _AnytimeTrial(Trial):
+    """Holds two tallies while under way: what chose the class, and the best bound so far."""
+
+    def __init__(self, plan: AnytimePlan) -> None:
+        super().__init__()
+        self.plan = plan
+        self._known: tuple[Tally, float] | None = None  # the last bound computed, to spare doing it twice
+
+    def _bound(self, tally: Tally) -> float:
+        if self._known is None or self._known[0] is not tally:
+            votes = int(tally.counts.votes[self.tallies[0].counts.top])
+            bound = confidence_sequence_lower(votes, tally.counts.drawn, self.plan.alpha)
+            self._known = (tally, float(bound))
+        return self._known[1]
+
+    def absorb(self, look: int, counts: Counts) -> bool:
+        if look == 0:
+            self.tallies.append(Tally("select", "select", counts))
+            return False
+        # The sequence holds at all times at once, so the best bound so far may be kept.
+        new = Tally("estimate", "bound", counts)
+        if len(self.tallies) == 1:
+            self.tallies.append(new)
+        else:
+            best, old = self._bound(self.tallies[1]), self.tallies[1]
+            if self._bound(new) > best:
+                self.tallies[1] = new
+            else:
+                self._known = (old, best)
+        if counts.drawn == self.plan.phases[1].votes or self._can_no_longer_grow(counts):
+            self.tallies.append(Tally("estimate", "stop", counts))
+            return True
+        return False
+
+    def _can_no_longer_grow(self, counts: Counts) -> bool:
+        """Reckon with the best rate that the votes allow until the cap; a guess about power, not soundness."""
+        plan, cap = self.plan, self.plan.phases[1].votes
+        votes = int(counts.votes[self.tallies[0].counts.top])
+        best_rate = float(confidence_sequence_upper(votes, counts.drawn, plan.beta))
+        hoped = votes + int((cap - counts.drawn) * best_rate)
+        reachable = plan.noise.radius(confidence_sequence_lower(hoped, cap, plan.alpha))
+        proven = plan.noise.radius(self._bound(self.tallies[1]))
+        return bool(reachable - proven <= plan.tolerance)
+
+    def verdict(self) -> Verdict:
+        p_lower, tallies = self._bound(self.tallies[1]), tuple(self.tallies)
+        if p_lower <= 0.5:
+            ended_early = tallies[-1].counts.drawn < self.plan.phases[1].votes
+            outcome = Outcome.OUT_OF_REACH if ended_early else Outcome.NO_MAJORITY
+            return Verdict(outcome, None, 0.0, p_lower, tallies)
+        return Verdict(
+            Outcome.CERTIFIED, tallies[0].counts.top, self.plan.noise.radius(p_lower), p_lower, tallies
+        )

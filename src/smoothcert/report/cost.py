@@ -1,0 +1,58 @@
+"""What early stopping saved, in the figures of the variance-reduced-ensembles paper."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+
+from smoothcert.certificates import Outcome
+from smoothcert.store import Run
+
+REFERENCE_N0, REFERENCE_N = 100, 100_000
+
+
+def sample_reduction(run: Run, n0: int = REFERENCE_N0, n: int = REFERENCE_N) -> float:
+    """Return SampleRF: votes of CERTIFY over votes of this run per image, class choice counted on both sides.
+
+    Args:
+        run: any run; its votes count those that chose the class.
+        n0: CERTIFY's votes that choose the class.
+        n: CERTIFY's votes that bound it.
+    """
+    return (n0 + n) / float(np.mean(run.column("samples")))
+
+
+def time_reduction(run: Run, reference: Run) -> float:
+    """Return TimeRF: worker seconds per image of a reference run over those of this run.
+
+    The reference is a run of CERTIFY on the full ensemble, on the same machine.
+    """
+    return float(np.mean(reference.column("seconds")) / np.mean(run.column("seconds")))
+
+
+def returned_by_phase(run: Run) -> dict[str, dict[str, float]]:
+    """Return, by the phase in which images ended, the shares certified and abandoned.
+
+    For a staged run these are ASC_j and ASA_j, whose sum is ASR_j, the share returned in stage j.
+    """
+    ended = Counter(
+        (phase, outcome == Outcome.CERTIFIED.name)
+        for phase, outcome in zip(run.final_phases, run.column("outcome"), strict=True)
+    )
+    phases = sorted({phase for phase, _ in ended})
+    return {
+        phase: {
+            "certified": ended[phase, True] / len(run),
+            "abandoned": ended[phase, False] / len(run),
+        }
+        for phase in phases
+    }
+
+
+def cost_figures(run: Run) -> dict[str, Any]:
+    """Return the figures of cost that one run gives by itself, for `--json`."""
+    if not len(run):
+        return {"sample_reduction": None, "returned_by_phase": {}}
+    return {"sample_reduction": sample_reduction(run), "returned_by_phase": returned_by_phase(run)}
