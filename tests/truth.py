@@ -17,7 +17,7 @@ from smoothcert.bounds.boundary import first_true
 from smoothcert.certificates.boundary_plan import BoundaryPlan
 from smoothcert.certificates.certificate import Verdict
 from smoothcert.certificates.fixed_sample import _FixedPlan, _FixedTrial
-from smoothcert.certificates.procedure import Procedure
+from smoothcert.certificates.procedure import Plan, Procedure
 from smoothcert.sampling import Phase, chunk_borders
 
 CENTRE = 0.5
@@ -135,7 +135,7 @@ class PeekingFixedBound(Procedure):
         return BoundaryPlan(phases, (self.radius,), (p0,), (Boundary(n, certify, nowhere),))
 
 
-class _WithTrial:
+class _WithTrial(Plan):
     """A plan with another kind of trial."""
 
     def __init__(self, plan, kind):

@@ -157,12 +157,12 @@ class CountingModel(torch.nn.Module):
 
     def __init__(self, inner, stop_after=None):
         super().__init__()
-        self.inner, self.stop_after, self.rows = inner, stop_after, 0
+        self.inner, self._stop_after, self._rows = inner, stop_after, 0
         self.eval()
 
     def forward(self, batch):
-        self.rows += len(batch)
-        if self.stop_after is not None and self.rows > self.stop_after:
+        self._rows += len(batch)
+        if self._stop_after is not None and self._rows > self._stop_after:
             raise KeyboardInterrupt
         return self.inner(batch)
 
@@ -179,7 +179,7 @@ def test_resume_draws_only_what_is_missing(classifier, digits, tmp_path, monkeyp
             sc.certify(smoothed, digits, out=out, resume=True, **options)
         except KeyboardInterrupt:
             assert stop_after is not None
-        return model.rows
+        return model._rows
 
     scratch = certify(tmp_path / "whole")
     certify(tmp_path / "stopped", stop_after=9_000)

@@ -11,7 +11,7 @@ import typer
 from smoothcert import store
 from smoothcert.cli import options as opt
 from smoothcert.data import load_dataset, select_indices
-from smoothcert.report import Summary, print_summaries
+from smoothcert.report import Summary, print_preview, print_summaries
 
 
 def certify(
@@ -54,6 +54,9 @@ def certify(
     workers: opt.Workers = None,
     engine: opt.Engine = "auto",
     batch_size: opt.BatchSize = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Try for two seconds and print what the run would cost.")
+    ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out, or start it.")] = False,
 ) -> None:
     """Certify test images of a data set into a run folder.
@@ -69,6 +72,21 @@ def certify(
         procedure, radius=radius, radii=radii, n0=n0, n=n, stages=stages, beta=beta, tolerance=tolerance
     )
     images = load_dataset(dataset, split="test", data_dir=data_dir)
+    if dry_run:
+        classifier = opt.choose_classifier(model, noise, sigma)
+        picked = select_indices(len(images), every=every, first=first, indices=indices)
+        print_preview(
+            classifier,
+            images,
+            picked,
+            chosen,
+            alpha=alpha,
+            seed=opt.choose_seed(seed),
+            engine=engine,
+            workers=workers,
+            batch_size=batch_size,
+        )
+        return
     try:
         run = store.certify(
             opt.choose_classifier(model, noise, sigma),

@@ -51,9 +51,9 @@ def _exported(model: nn.Module, example: torch.Tensor) -> bytes:
             assert program is not None
             graph: bytes = program.model_proto.SerializeToString()
     except Exception as error:  # the exporter runs the model's own code, which may raise anything
-        reason = str(error).strip().splitlines()[0] if str(error).strip() else ""
+        reason = type(error.__cause__ or error).__name__
         raise EngineUnavailableError(
-            f"it cannot be exported ({type(error).__name__}: {reason[:120]})"
+            f"it cannot be exported ({reason}; control flow that depends on the image is the usual cause)"
         ) from error
     return graph
 
@@ -72,7 +72,7 @@ def _session(graph: bytes) -> Any:
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
     """Keep the exporter's chatter about optional packages to itself."""
-    loggers = [logging.getLogger(name) for name in ("torch.onnx", "onnxscript")]
+    loggers = [logging.getLogger(name) for name in ("torch", "torch.fx", "torch.onnx", "onnxscript")]
     levels = [logger.level for logger in loggers]
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")

@@ -2,7 +2,7 @@
 
 from smoothcert.sampling.counts import Counts
 from smoothcert.sampling.journey import Decider, Journey, Spent
-from smoothcert.sampling.pool import WorkerPool, check_workers, default_workers
+from smoothcert.sampling.pool import WorkerPool, check_workers, default_workers, single_threaded_torch
 from smoothcert.sampling.probe import check_fixed_function, refuse_training_mode
 from smoothcert.sampling.sampler import ON_NAN, Chunk, ChunkVotes, Sampler
 from smoothcert.sampling.schedule import CHUNK_VOTES, Phase, chunk_borders
@@ -25,5 +25,6 @@ __all__ = [
     "chunk_borders",
     "default_workers",
     "refuse_training_mode",
+    "single_threaded_torch",
     "travel",
 ]
