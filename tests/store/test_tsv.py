@@ -23,7 +23,7 @@ def run_of(radii, seconds=None, predicted=None):
         (10 * i, 1, "CERTIFIED", predicted[i], radius, 0.9, 100, 100, seconds[i])
         for i, radius in enumerate(radii)
     ]
-    return sc.Run("made up", {"indices": [row[0] for row in rows]}, rows, np.full(len(rows), 0.9))
+    return sc.Run("made up", {"indices": [row[0] for row in rows]}, rows, [], [])
 
 
 def read(tmp_path, *lines, header=HEADER):

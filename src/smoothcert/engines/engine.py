@@ -40,6 +40,7 @@ class Engine(ABC):
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         self.model = model
         self.num_classes = num_classes
+        self.probed = False  # set by whoever has checked that this is a fixed function of one image
         # Only what this package makes says what it costs; an attribute of that name on a user's model is its own.
         cost = model.evaluations_per_vote if isinstance(model, Panel | VotingEnsemble) else 1
         self.evaluations_per_vote: tuple[int, ...] = (cost,) if isinstance(cost, int) else cost
