@@ -59,6 +59,7 @@ class Journey:
 
     def __post_init__(self) -> None:
         self.spent = [None] * len(self.deciders)
+        self.decided = False  # every decider has what it needs
         self._look = 0  # global number of the next look
         self._seconds = 0.0
         self._before = 0  # votes of finished phases
@@ -71,11 +72,6 @@ class Journey:
         self._waiting: dict[int, ChunkVotes] = {}
         self._votes = np.zeros((len(self.deciders), self.num_classes), dtype=np.int64)
         self._passes = np.zeros(len(self.deciders), dtype=np.int64)
-
-    @property
-    def decided(self) -> bool:
-        """True when every decider has what it needs."""
-        return all(spent is not None for spent in self.spent)
 
     @property
     def votes_counted(self) -> int:
@@ -119,6 +115,7 @@ class Journey:
                 if decider.absorb(self._look, counts):
                     total = int(self._passes_before[answer]) + passes
                     self.spent[answer] = Spent(self.votes_counted, total, self._seconds)
+        self.decided = all(spent is not None for spent in self.spent)
         self._look += 1
         self._look_in_phase += 1
         if not self.decided and self._look_in_phase == len(self._phase.looks):

@@ -102,15 +102,18 @@ class Sampler:
         return self._buffer[:row]
 
     def _count(self, logits: torch.Tensor, owner: NDArray[np.int64], chunks: int) -> NDArray[np.int64]:
-        """Count the votes of a batch by (chunk, answer, class); ties go to the lowest class."""
-        answers, classes = logits.shape[1], logits.shape[2]
-        finite = torch.isfinite(logits).all(dim=2)
-        if self.on_nan == "raise" and not bool(finite.all()):
+        """Count the votes of a batch by (chunk, answer, class); ties go to the lowest class.
+
+        In NumPy, because every torch call lets go of the interpreter lock and has to wait for it again.
+        """
+        values = logits.cpu().numpy()  # (rows, answers, classes)
+        answers, classes = values.shape[1:]
+        finite = np.isfinite(values).all(axis=2)
+        if self.on_nan == "raise" and not finite.all():
             raise ModelOutputError(
-                f"the model answered {int((~finite).sum())} of {finite.numel()} noisy images with NaN or infinite "
+                f"the model answered {int((~finite).sum())} of {finite.size} noisy images with NaN or infinite "
                 'logits; mend the model, or count such votes for no class with on_nan="count"'
             )
-        choice = logits.argmax(dim=2).cpu().numpy()  # (rows, answers)
-        cell = (owner[:, None] * answers + np.arange(answers)) * classes + choice
-        chosen = cell[finite.cpu().numpy()]
+        cell = (owner[:, None] * answers + np.arange(answers)) * classes + values.argmax(axis=2)
+        chosen = cell[finite] if self.on_nan == "count" else cell.ravel()
         return np.bincount(chosen, minlength=chunks * answers * classes).reshape(chunks, answers, classes)
