@@ -21,13 +21,13 @@ demo: setup
 	$(BIN)/python -m smoothcert demo --out demo
 
 quick: setup
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test: setup
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 # Rivals run with torch's own threads, so the setting above is taken back.
 bench: setup

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
-from smoothcert.bounds import confidence_sequence_lower, confidence_sequence_upper
+from smoothcert.bounds import confidence_sequence_lower
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.outcome import Outcome
 from smoothcert.certificates.procedure import Plan, Trial
@@ -15,6 +16,12 @@ _GROWTH = (
     1.1  # of the votes between two looks: inverting the e-process takes milliseconds, so not at every border
 )
 _TYPICAL_SHARE = 4  # a quarter of the cap, for choices about speed
+
+
+@lru_cache(maxsize=2**16)
+def _lower(votes: int, drawn: int, alpha: float) -> float:
+    """Return the confidence sequence's lower bound; kept, because many images pass through the same counts."""
+    return float(confidence_sequence_lower(votes, drawn, alpha))
 
 
 def spaced_looks(votes: int) -> tuple[int, ...]:
@@ -60,14 +67,10 @@ class _AnytimeTrial(Trial):
     def __init__(self, plan: AnytimePlan) -> None:
         super().__init__()
         self.plan = plan
-        self._known: tuple[Tally, float] | None = None  # the last bound computed, to spare doing it twice
 
     def _bound(self, tally: Tally) -> float:
-        if self._known is None or self._known[0] is not tally:
-            votes = int(tally.counts.votes[self.tallies[0].counts.top])
-            bound = confidence_sequence_lower(votes, tally.counts.drawn, self.plan.alpha)
-            self._known = (tally, float(bound))
-        return self._known[1]
+        votes = int(tally.counts.votes[self.tallies[0].counts.top])
+        return _lower(votes, tally.counts.drawn, self.plan.alpha)
 
     def absorb(self, look: int, counts: Counts) -> bool:
         if look == 0:
@@ -77,12 +80,8 @@ class _AnytimeTrial(Trial):
         new = Tally("estimate", "bound", counts)
         if len(self.tallies) == 1:
             self.tallies.append(new)
-        else:
-            best, old = self._bound(self.tallies[1]), self.tallies[1]
-            if self._bound(new) > best:
-                self.tallies[1] = new
-            else:
-                self._known = (old, best)
+        elif self._bound(new) > self._bound(self.tallies[1]):
+            self.tallies[1] = new
         if counts.drawn == self.plan.phases[1].votes or self._can_no_longer_grow(counts):
             self.tallies.append(Tally("estimate", "stop", counts))
             return True
@@ -92,9 +91,9 @@ class _AnytimeTrial(Trial):
         """Reckon with the best rate that the votes allow until the cap; a guess about power, not soundness."""
         plan, cap = self.plan, self.plan.phases[1].votes
         votes = int(counts.votes[self.tallies[0].counts.top])
-        best_rate = float(confidence_sequence_upper(votes, counts.drawn, plan.beta))
+        best_rate = 1 - _lower(counts.drawn - votes, counts.drawn, plan.beta)
         hoped = votes + int((cap - counts.drawn) * best_rate)
-        reachable = plan.noise.radius(confidence_sequence_lower(hoped, cap, plan.alpha))
+        reachable = plan.noise.radius(_lower(hoped, cap, plan.alpha))
         proven = plan.noise.radius(self._bound(self.tallies[1]))
         return bool(reachable - proven <= plan.tolerance)
 
