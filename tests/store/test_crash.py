@@ -175,6 +175,7 @@ def test_resume_draws_only_what_is_missing(classifier, digits, tmp_path, monkeyp
         model = CountingModel(classifier.model, stop_after)
         smoothed = sc.SmoothedClassifier(model, classifier.noise, 10)
         options = {"procedure": procedure, "seed": SEED, "indices": [3, 8], "workers": 1, "batch_size": 256}
+        options["engine"] = "torch"  # "auto" would ask the model once for its cost
         try:
             sc.certify(smoothed, digits, out=out, resume=True, **options)
         except KeyboardInterrupt:

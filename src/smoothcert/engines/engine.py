@@ -64,7 +64,7 @@ class Engine(ABC):
         given = self.forward(batch)
         if given.is_complex():
             raise ModelOutputError("the model answers with complex numbers; let it answer with real logits")
-        given = given if given.is_floating_point() else given.float()
+        given = given if given.dtype in (torch.float32, torch.float64) else given.float()
         logits = given.unsqueeze(1) if given.dim() == 2 and self.answers == 1 else given
         wanted = (batch.shape[0], self.answers, self.num_classes)
         if tuple(logits.shape) != wanted:
