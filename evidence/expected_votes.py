@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from evidence.record import record
 from scipy.stats import norm
@@ -18,6 +16,7 @@ from smoothcert.bounds import (
     sequential_boundary,
 )
 
+Looks = tuple[int, ...]
 ALPHA = BETA = 0.001
 CAP, N = 120_000, 100_000
 CASES = {1: (0.55, 0.70, 0.80, 0.86, 0.90, 0.95, 0.99, 0.9999), 3: (0.95, 0.99, 0.9999)}
@@ -32,13 +31,7 @@ def make() -> None:
     print("radius    p      sequential: every vote / run | group: method's looks / run | staged (run)")
     for radius, shares in CASES.items():
         p0 = float(norm.cdf(radius))
-        boundaries = {
-            "sequential_every_vote": sequential_boundary(every_vote, p0, ALPHA, BETA),
-            "sequential_run": sequential_boundary(chunks, p0, ALPHA, BETA),
-            "group_method": group_sequential_table(spending, p0, ALPHA, BETA).boundary,
-            "group_run": group_sequential_table(on_chunks, p0, ALPHA, BETA).boundary,
-            "staged_run": _target(sc.Staged(radius=radius)),
-        }
+        boundaries = _boundaries(p0, radius, every_vote, chunks, spending, on_chunks)
         for p in shares:
             row = {name: round(operate(b, p).expected_votes, 1) for name, b in boundaries.items()}
             votes.append({"radius_in_sigma": radius, "p": p, **row})
@@ -55,20 +48,26 @@ def make() -> None:
     )
 
 
-def _target(procedure: sc.Staged) -> Boundary:
-    return procedure.plan(sc.Gaussian(1.0), ALPHA).boundaries[0]  # type: ignore[attr-defined]
-
-
-def _false_certificates(p0: float, *looks: Any) -> dict[str, float]:
-    every_vote, chunks, spending, on_chunks = looks
-    radius = max(float(norm.ppf(p0)), 0.0)
-    found = {
+def _boundaries(
+    p0: float, radius: float, every_vote: Looks, chunks: Looks, spending: Looks, on_chunks: Looks
+) -> dict[str, Boundary]:
+    """The boundaries to compare for one threshold; `radius` is the same in sigmas."""
+    return {
         "sequential_every_vote": sequential_boundary(every_vote, p0, ALPHA, BETA),
         "sequential_run": sequential_boundary(chunks, p0, ALPHA, BETA),
         "group_method": group_sequential_table(spending, p0, ALPHA, BETA).boundary,
         "group_run": group_sequential_table(on_chunks, p0, ALPHA, BETA).boundary,
         "staged_run": _target(sc.Staged(radius=radius)),
     }
+
+
+def _target(procedure: sc.Staged) -> Boundary:
+    return procedure.plan(sc.Gaussian(1.0), ALPHA).boundaries[0]  # type: ignore[attr-defined]
+
+
+def _false_certificates(p0: float, *looks: Looks) -> dict[str, float]:
+    radius = max(float(norm.ppf(p0)), 0.0)
+    found = _boundaries(p0, radius, *looks)
     # Nobody is counted on to give up: the chance must hold for one who always goes on.
     never = {
         name: Boundary(b.looks, b.certify, np.full_like(b.abandon, -1), b.fresh) for name, b in found.items()

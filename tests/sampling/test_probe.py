@@ -72,7 +72,7 @@ def test_rows_that_see_other_rows_are_refused(name):
     ],
 )
 def test_honest_models_pass(model):
-    probe(model)
+    assert probe(model) is None  # no refusal
 
 
 def test_randomness_is_refused():

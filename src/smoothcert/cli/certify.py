@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -72,35 +72,28 @@ def certify(
         procedure, radius=radius, radii=radii, n0=n0, n=n, stages=stages, beta=beta, tolerance=tolerance
     )
     images = load_dataset(dataset, split="test", data_dir=data_dir)
+    classifier = opt.choose_classifier(model, noise, sigma)
+    picked = select_indices(len(images), every=every, first=first, indices=indices)
+    how: dict[str, Any] = {
+        "alpha": alpha,
+        "seed": opt.choose_seed(seed),
+        "engine": engine,
+        "workers": workers,
+        "batch_size": batch_size,
+    }
     if dry_run:
-        classifier = opt.choose_classifier(model, noise, sigma)
-        picked = select_indices(len(images), every=every, first=first, indices=indices)
-        print_preview(
-            classifier,
-            images,
-            picked,
-            chosen,
-            alpha=alpha,
-            seed=opt.choose_seed(seed),
-            engine=engine,
-            workers=workers,
-            batch_size=batch_size,
-        )
+        print_preview(classifier, images, picked, chosen, **how)
         return
     try:
         run = store.certify(
-            opt.choose_classifier(model, noise, sigma),
+            classifier,
             images,
             procedure=chosen,
-            alpha=alpha,
-            seed=opt.choose_seed(seed),
-            indices=select_indices(len(images), every=every, first=first, indices=indices),
-            engine=engine,
-            workers=workers,
-            batch_size=batch_size,
+            indices=picked,
             out=out,
             resume=resume,
             show_progress=True,
+            **how,
         )
     except KeyboardInterrupt:
         print("stopped; finished images are kept, the same command with --resume continues", file=sys.stderr)

@@ -27,7 +27,7 @@ from smoothcert.report.page_tables import (
     results_table,
 )
 from smoothcert.report.style import COLOURS, FAINT, INK, NORMS, PAPER, STRONG, figure_svg
-from smoothcert.report.summary import Summary, describe_indices
+from smoothcert.report.summary import Summary
 from smoothcert.report.tables import common_grid, percent
 from smoothcert.store import Run
 
@@ -75,7 +75,7 @@ def write_report(
         page.substitute(
             title=html_text(title),
             headline=_headline(summaries, radii),
-            facts=html_text(_facts(main)),
+            facts=html_text(f"{summaries[-1].setting}; {summaries[-1].indices}"),
             notes="\n".join([*warnings, *(f"<p>{html_text(note)}</p>" for note in notes)]),
             table=results_table(summaries, radii),
             caveat=html_text(ACR_CAVEAT),
@@ -140,17 +140,6 @@ def _headline(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:
     of = "" if len(best.results) == len(main.results) else f" of {len(best.results):,}"
     which = "the other run" if len(others) == 1 else "the best of the others"
     return f"{line}; {which}, {name_span(best.name)}, {percent(value[best.name])}%{of}"
-
-
-def _facts(run: Run) -> str:
-    manifest = run.manifest
-    noise = ", ".join(f"{key} {value}" for key, value in manifest["noise"].items() if key != "name")
-    return (
-        f"Data: {manifest['dataset']['name']} ({manifest['dataset']['split']}), "
-        f"{describe_indices(run.results.index)} · noise: {manifest['noise']['name']}, {noise} · "
-        f"norm: {NORMS.get(manifest['norm'], manifest['norm'])} · "
-        f"procedure: {manifest['procedure']['name']} · error at most {manifest['alpha']:g} per image"
-    )
 
 
 def _warnings(runs: Mapping[str, Run]) -> Iterable[str]:

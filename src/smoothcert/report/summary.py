@@ -73,6 +73,20 @@ class Summary:
         return float(np.max(self.results.radius, where=self.results.correct, initial=0.0))
 
     @property
+    def setting(self) -> str:
+        """Data, noise, norm, procedure and error probability of a run, in words; empty for a log."""
+        if not self.manifest:
+            return ""
+        noise = ", ".join(
+            f"{key} {value:g}" for key, value in self.manifest["noise"].items() if key != "name"
+        )
+        return (
+            f"{self.manifest['dataset']['name']} ({self.manifest['dataset']['split']}), "
+            f"{self.manifest['noise']['name']} noise ({noise}), radii in {self.manifest['norm']}, "
+            f"procedure {self.manifest['procedure']['name']}, error at most {self.manifest['alpha']:g} per image"
+        )
+
+    @property
     def asked(self) -> tuple[float, ...] | None:
         """The radii that the run asked about, increasing; None if it looked for the largest, or for a log."""
         procedure = self.manifest.get("procedure", {})

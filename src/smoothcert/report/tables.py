@@ -95,18 +95,8 @@ def _small_print(summaries: Sequence[Summary], numbered: bool) -> Iterator[str]:
             yield f"{summary.name}{about}"
     if len(common) == 1:
         yield f"All about {common.pop()}."
-    for about in sorted({_setting(summary) for summary in summaries if summary.manifest}):
+    for about in sorted({summary.setting for summary in summaries if summary.manifest}):
         yield about
     if any(summary.samples is not None for summary in summaries):
         yield "votes: mean per image, counting those that chose the class. –: not asked about."
     yield ACR_CAVEAT
-
-
-def _setting(summary: Summary) -> str:
-    """Say under which noise, procedure and error probability a run was made."""
-    manifest = summary.manifest
-    noise = ", ".join(f"{key} {value:g}" for key, value in manifest["noise"].items() if key != "name")
-    return (
-        f"{manifest['dataset']['name']}, {manifest['noise']['name']} noise ({noise}), radii in {manifest['norm']}, "
-        f"procedure {manifest['procedure']['name']}, alpha {manifest['alpha']:g}"
-    )

@@ -10,6 +10,7 @@ import torch
 
 from smoothcert.certificates import (
     Certificate,
+    Certification,
     FixedSample,
     Procedure,
     SmoothedClassifier,
@@ -129,19 +130,7 @@ def certify_panel(
     certification.check(first)
     databases = _begin(folders.values(), stored, manifests)
     try:
-        keeper = _Keeper(databases, dataset)
-        left = [index for index in chosen if index not in keeper.finished_everywhere()]
-        with progress("certifying", len(left), shown=show_progress) as show:
-            certify_images(
-                certification,
-                dataset,
-                left,
-                keeper,
-                workers=workers,
-                batch_size=rows,
-                saved=databases[0].unfinished(),
-                show=show,
-            )
+        _run(certification, dataset, chosen, databases, workers, rows, show_progress)
         runs = {name: Run.read(db, _title(name, db)) for name, db in zip(folders, databases, strict=True)}
     except BaseException:
         for database in databases:
@@ -150,6 +139,32 @@ def certify_panel(
     for database in databases:
         database.close(finished=True)
     return runs
+
+
+def _run(
+    certification: Certification,
+    dataset: Dataset,
+    chosen: Sequence[int],
+    databases: Sequence[RunDatabase],
+    workers: int,
+    batch_size: int,
+    show_progress: bool | None,
+) -> None:
+    """Certify what the databases do not hold yet."""
+    keeper = _Keeper(databases, dataset)
+    done = keeper.finished_everywhere()
+    left = [index for index in chosen if index not in done]
+    with progress("certifying", len(left), shown=show_progress) as show:
+        certify_images(
+            certification,
+            dataset,
+            left,
+            keeper,
+            workers=workers,
+            batch_size=batch_size,
+            saved=databases[0].unfinished(),
+            show=show,
+        )
 
 
 def _begin(
