@@ -1,6 +1,7 @@
 """Every engine gives the model's own answers, to 1e-4, on any number of rows; what it cannot run it says."""
 
 import logging
+import shutil
 
 import pytest
 import torch
@@ -65,6 +66,9 @@ def test_logits_agree_with_the_model(engine, name):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(
+    not any(map(shutil.which, ("g++", "c++", "clang++"))), reason="compiling needs a C++ compiler"
+)
 def test_compiled_agrees_and_serves_several_threads():
     model = MODELS["convnet"]
     built = build_engine("compiled", model, 10, IMAGE)
