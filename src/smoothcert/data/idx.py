@@ -27,7 +27,7 @@ _FASHION = (
     "Shirt",
     "Sneaker",
     "Bag",
-    "Boot",
+    "Ankle boot",
 )
 
 
