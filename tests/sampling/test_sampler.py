@@ -146,7 +146,7 @@ def test_phases_look_only_at_chunk_borders_and_their_end():
 def test_counts_add_up_and_refuse_more_votes_than_drawn():
     a, b = Counts(np.array([3, 1]), 5, 5), Counts(np.array([0, 2]), 2, 4)
     assert a + b == Counts(np.array([3, 3]), 7, 9)
-    assert a + Counts.none(2) == a
+    assert a + Counts(np.zeros(2, dtype=np.int64), 0) == a
     assert (a.top, a.unanswered) == (0, 1)
     assert Counts.from_json(a.to_json()) == a
     with pytest.raises(ValueError, match="drawn"):

@@ -3,7 +3,7 @@
 from smoothcert.engines.compiled_engine import CompiledEngine
 from smoothcert.engines.engine import ENGINES, MIN_ROWS, Engine, EngineUnavailableError, Model
 from smoothcert.engines.onnx_engine import OnnxEngine
-from smoothcert.engines.resolve import build_engine, engine_rule, resolve_engine
+from smoothcert.engines.resolve import build_engine, engine_rule
 from smoothcert.engines.torch_engine import AutocastEngine, TorchEngine, device_of
 
 __all__ = [
@@ -19,5 +19,4 @@ __all__ = [
     "build_engine",
     "device_of",
     "engine_rule",
-    "resolve_engine",
 ]

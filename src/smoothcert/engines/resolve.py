@@ -22,21 +22,6 @@ forward passes on two cores or more is worth an export.
 _log = logging.getLogger("smoothcert")
 
 
-def resolve_engine(
-    name: str, model: Model, num_classes: int, example: torch.Tensor, planned_votes: int
-) -> Engine:
-    """Return the engine called `name`, "auto" meaning what `engine_rule` says.
-
-    Args:
-        name: "auto" or a name in `ENGINES`.
-        model: the classifier.
-        num_classes: classes of its answers.
-        example: one image of the shape that will be asked about.
-        planned_votes: votes expected over all images.
-    """
-    return build_engine(engine_rule(name, model, example, planned_votes), model, num_classes, example)
-
-
 def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: int) -> str:
     """Return the engine to try: `name` itself, or for "auto" a fixed rule, so that a resume chooses alike.
 

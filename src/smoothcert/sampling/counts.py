@@ -28,11 +28,6 @@ class Counts:
         if self.votes.sum() > self.drawn:
             raise ValueError(f"{self.votes.sum()} votes counted, but only {self.drawn} drawn")
 
-    @classmethod
-    def none(cls, num_classes: int) -> Counts:
-        """Return the empty count, neutral under addition."""
-        return cls(np.zeros(num_classes, dtype=np.int64), 0)
-
     @property
     def top(self) -> int:
         """The class with most votes, the lowest on ties."""
