@@ -56,24 +56,31 @@ class Engine(ABC):
 
     def __call__(self, batch: torch.Tensor) -> torch.Tensor:
         """Return logits of shape (rows, answers, classes) for a batch of any number of rows."""
+        return self.checked(batch).reshape(batch.shape[0], self.answers, self.num_classes)
+
+    def checked(self, batch: torch.Tensor) -> torch.Tensor:
+        """Return the logits as the model shapes them, (rows, classes) if there is one answer, else as above.
+
+        Calls no torch function of its own on a full batch: each one lets go of the interpreter lock, and where
+        workers wait for each other, taking it again costs more than the views made here would be worth.
+        """
         rows = batch.shape[0]
         if rows < MIN_ROWS:
             padded = batch.new_zeros((MIN_ROWS, *batch.shape[1:]))
             padded[:rows] = batch
             batch = padded
-        given = self.forward(batch)
-        if given.is_complex():
+        logits = self.forward(batch)
+        if logits.is_complex():
             raise ModelOutputError("the model answers with complex numbers; let it answer with real logits")
-        given = given if given.dtype in (torch.float32, torch.float64) else given.float()
-        logits = given.unsqueeze(1) if given.dim() == 2 and self.answers == 1 else given
         wanted = (batch.shape[0], self.answers, self.num_classes)
-        if tuple(logits.shape) != wanted:
-            expected = (wanted[0], wanted[2]) if self.answers == 1 else wanted
+        plain = (wanted[0], wanted[2]) if self.answers == 1 else wanted
+        if tuple(logits.shape) not in (wanted, plain):
             raise ModelOutputError(
-                f"the model must answer a batch of {batch.shape[0]} images with logits of shape {expected}, got "
-                f"{tuple(given.shape)}; set num_classes to the model's number of logits"
+                f"the model must answer a batch of {batch.shape[0]} images with logits of shape {plain}, got "
+                f"{tuple(logits.shape)}; set num_classes to the model's number of logits"
             )
-        return logits[:rows]
+        logits = logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
+        return logits if rows == batch.shape[0] else logits[:rows]
 
 
 ENGINES: Registry[type[Engine]] = Registry("engine")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -69,22 +70,35 @@ class Sampler:
         self._buffer = torch.empty(0)
 
     def draw(self, chunks: Sequence[Chunk]) -> list[ChunkVotes]:
-        """Draw and count the votes of chunks of images of one shape."""
+        """Draw and count the votes of chunks of images of one shape, as many at a time as fit in a batch."""
         start = time.perf_counter()
         rows = sum(chunk.votes for chunk in chunks)
-        batch = self.noisy_images(chunks)
-        owner = np.repeat(np.arange(len(chunks)), [chunk.votes for chunk in chunks])
-        answers, classes = self.engine.answers, self.engine.num_classes
-        votes = np.zeros((len(chunks), answers, classes), dtype=np.int64)
-        for first in range(0, rows, self.batch_size):
-            part = slice(first, min(first + self.batch_size, rows))
-            votes += self._count(self.engine(batch[part]), owner[part], len(chunks))
+        votes = self._count([self._logits(batch) for batch in self._batches(chunks)], chunks)
         seconds = time.perf_counter() - start
         passes = np.asarray(self.engine.evaluations_per_vote, dtype=np.int64)
         return [
             ChunkVotes(votes[i], passes * chunk.votes, seconds * chunk.votes / rows)
             for i, chunk in enumerate(chunks)
         ]
+
+    def _batches(self, chunks: Sequence[Chunk]) -> Iterator[torch.Tensor]:
+        """Yield the noisy images of chunks in batches; each is valid until the next is asked for."""
+        together = max(1, self.batch_size // CHUNK_VOTES)
+        for first in range(0, len(chunks), together):
+            noisy = self.noisy_images(chunks[first : first + together])
+            if noisy.shape[0] <= self.batch_size:
+                yield noisy
+            else:  # a batch smaller than a chunk
+                yield from noisy.split(self.batch_size)
+
+    def _logits(self, batch: torch.Tensor) -> NDArray[Any]:
+        """Return a copy of the logits: a model may write all its answers into one buffer.
+
+        Through `tobytes`, which copies without letting go of the interpreter lock.
+        """
+        logits = self.engine.checked(batch)
+        array = (logits if logits.device.type == "cpu" else logits.cpu()).numpy()
+        return np.frombuffer(array.tobytes(), dtype=array.dtype)
 
     def noisy_images(self, chunks: Sequence[Chunk]) -> torch.Tensor:
         """Return the noisy images of chunks, one after the other; valid until the next call."""
@@ -101,19 +115,24 @@ class Sampler:
             row += chunk.votes
         return self._buffer[:row]
 
-    def _count(self, logits: torch.Tensor, owner: NDArray[np.int64], chunks: int) -> NDArray[np.int64]:
-        """Count the votes of a batch by (chunk, answer, class); ties go to the lowest class.
+    def _count(
+        self, logits: Sequence[NDArray[Any]], chunks: Sequence[Chunk]
+    ) -> NDArray[np.int64]:
+        """Count the votes of consecutive batches by (chunk, answer, class); ties go to the lowest class.
 
-        In NumPy, because every torch call lets go of the interpreter lock and has to wait for it again.
+        In NumPy and for several batches at once: every torch call, and every NumPy call on a large array, lets
+        go of the interpreter lock and has to wait for it again.
         """
-        values = logits.cpu().numpy()  # (rows, answers, classes)
-        answers, classes = values.shape[1:]
+        answers, classes = self.engine.answers, self.engine.num_classes
+        values = np.concatenate(logits).reshape(-1, answers, classes)
         finite = np.isfinite(values).all(axis=2)
         if self.on_nan == "raise" and not finite.all():
             raise ModelOutputError(
                 f"the model answered {int((~finite).sum())} of {finite.size} noisy images with NaN or infinite "
                 'logits; mend the model, or count such votes for no class with on_nan="count"'
             )
+        owner = np.repeat(np.arange(len(chunks)), [chunk.votes for chunk in chunks])
         cell = (owner[:, None] * answers + np.arange(answers)) * classes + values.argmax(axis=2)
         chosen = cell[finite] if self.on_nan == "count" else cell.ravel()
-        return np.bincount(chosen, minlength=chunks * answers * classes).reshape(chunks, answers, classes)
+        counted = np.bincount(chosen, minlength=len(chunks) * answers * classes)
+        return counted.reshape(len(chunks), answers, classes)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
 from smoothcert.sampling.journey import Journey
 from smoothcert.sampling.pool import WorkerPool
 from smoothcert.sampling.sampler import Chunk
 from smoothcert.sampling.schedule import CHUNK_VOTES
+
+JOB_SECONDS = 0.05
+"""A worker is given about this much to do at a time: long against the cost of handing it over, short to wait for."""
+_MOST_BATCHES = 16
+_QUEUED = 2  # jobs per worker: one under way, one ready, so that no worker waits for this thread
 
 
 def travel(
@@ -19,53 +25,77 @@ def travel(
 ) -> Iterator[Journey]:
     """Yield journeys as they are decided, in the order they end.
 
-    Earlier images go first and new ones are opened only to fill a batch, so few are open at a time. Which
-    votes an image sees never depends on this function.
+    Earlier images go first and new ones are opened only to keep the workers busy, so few are open at a time.
+    Which votes an image sees never depends on this function, nor on the clock it reads.
 
     Args:
         journeys: the images' journeys, opened lazily; all images of one shape.
         pool: an entered pool of workers.
         batch_size: rows per batch aimed at.
-        on_batch: called after every batch with the journeys still open.
+        on_batch: called after every job with the journeys still open.
     """
-    waiting, open_now = iter(journeys), list[Journey]()
-    most = max(1, batch_size // CHUNK_VOTES)
+    backlog = _Backlog(journeys)
+    batch = max(1, batch_size // CHUNK_VOTES)
+    job = batch  # chunks per job, grown once a chunk's seconds are known
     while True:
-        # One batch per worker under way and one queued, so that no worker waits for this thread.
-        while pool.outstanding < 2 * pool.workers:
-            batch = _next_batch(waiting, open_now, most)
-            if not batch:
-                break
-            pool.submit(batch, [chunk for _, chunk in batch])
-            if len(batch) < most and pool.outstanding >= pool.workers:
-                break  # a short batch means nothing more to issue: let results come back first
+        backlog.fill(_QUEUED * pool.workers * job)
+        while backlog and pool.outstanding < _QUEUED * pool.workers:
+            if len(backlog) < batch and pool.outstanding >= pool.workers:
+                break  # too little for a batch: let results come back first, and more be issued
+            # An even share of what there is, so that the last jobs are small and end together.
+            share = len(backlog) // (_QUEUED * pool.workers) // batch * batch
+            pool.submit(*backlog.take(min(job, max(share, batch))))
+            backlog.fill(_QUEUED * pool.workers * job)
         if pool.outstanding == 0:
             return
-        for (journey, chunk), votes in pool.collect():
+        seconds = 0.0
+        results = pool.collect()
+        for (journey, chunk), votes in results:
+            seconds += votes.seconds
             before = journey.decided
             journey.take(chunk, votes)
             if journey.decided and not before:
-                open_now.remove(journey)
+                backlog.drop(journey)
                 yield journey
+        batches = JOB_SECONDS / max(seconds / len(results) * batch, 1e-9)
+        job = batch * min(max(int(batches), 1), _MOST_BATCHES)
         if on_batch is not None:
-            on_batch(open_now)
+            on_batch(backlog.open)
 
 
-def _next_batch(
-    waiting: Iterator[Journey], open_now: list[Journey], most: int
-) -> list[tuple[Journey, Chunk]]:
-    """Gather up to `most` chunks, from the oldest open journey on, opening new ones as needed."""
-    batch: list[tuple[Journey, Chunk]] = []
-    for journey in _open_then_new(waiting, open_now):
-        while len(batch) < most and (chunk := journey.next_chunk()) is not None:
-            batch.append((journey, chunk))
-        if len(batch) == most:
-            break
-    return batch
+class _Backlog:
+    """Chunks that may be drawn now, from the oldest open journey on; opens new journeys as needed."""
 
+    def __init__(self, journeys: Iterable[Journey]) -> None:
+        self.open: list[Journey] = []
+        self._waiting = iter(journeys)
+        self._ready: deque[tuple[Journey, Chunk]] = deque()
 
-def _open_then_new(waiting: Iterator[Journey], open_now: list[Journey]) -> Iterator[Journey]:
-    yield from list(open_now)
-    for journey in waiting:
-        open_now.append(journey)
-        yield journey
+    def __len__(self) -> int:
+        return len(self._ready)
+
+    def fill(self, most: int) -> None:
+        """Let journeys issue chunks until `most` are ready or nobody may issue one."""
+        if len(self._ready) >= most:
+            return
+        for journey in self._open_then_new():
+            while len(self._ready) < most and (chunk := journey.next_chunk()) is not None:
+                self._ready.append((journey, chunk))
+            if len(self._ready) >= most:
+                return
+
+    def take(self, count: int) -> tuple[list[tuple[Journey, Chunk]], list[Chunk]]:
+        """Remove and return up to `count` chunks, with and without their journeys."""
+        tagged = [self._ready.popleft() for _ in range(min(count, len(self._ready)))]
+        return tagged, [chunk for _, chunk in tagged]
+
+    def drop(self, decided: Journey) -> None:
+        """Forget a decided journey and the chunks that it no longer needs."""
+        self.open.remove(decided)
+        self._ready = deque(entry for entry in self._ready if entry[0] is not decided)
+
+    def _open_then_new(self) -> Iterator[Journey]:
+        yield from list(self.open)
+        for journey in self._waiting:
+            self.open.append(journey)
+            yield journey
