@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from smoothcert.noise import NoiseLaw
-from smoothcert.training.objective import OBJECTIVES, Objective
+from smoothcert.training.noise_source import NoiseSource
+from smoothcert.training.objective import OBJECTIVES, Moment, Objective
 
 
 @OBJECTIVES.register("gaussian")
@@ -20,14 +21,14 @@ class GaussianAugmentation(Objective):
     Not tied to Gaussian noise, whatever its name in the field: the noise law is an argument.
     """
 
+    summary: ClassVar[str] = "cross entropy on one noisy copy (Cohen et al. 2019)"
+
     def loss(  # noqa: D102
         self,
         model: nn.Module,
         images: torch.Tensor,
         labels: torch.Tensor,
-        noise: NoiseLaw,
-        generator: torch.Generator,
+        source: NoiseSource,
+        moment: Moment,
     ) -> dict[str, torch.Tensor]:
-        noisy = torch.empty_like(images)
-        noise.perturb(images, noisy, generator)  # a batch of images broadcasts like one image
-        return {"cross_entropy": cross_entropy(model(noisy), labels)}
+        return {"cross_entropy": cross_entropy(model(source.copies(images, 1)[0]), labels)}

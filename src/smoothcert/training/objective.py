@@ -3,19 +3,48 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import nn
 
-from smoothcert.noise import NoiseLaw
 from smoothcert.registry import Registry
+from smoothcert.training.noise_source import NoiseSource
+
+
+@dataclass(frozen=True)
+class Moment:
+    """How far training has come, as far as an objective may know.
+
+    Args:
+        warm: share of the warm-up that is done, in (0, 1]; 1 from its end on.
+        dropped: whether the learning rate has dropped for the first time.
+    """
+
+    warm: float = 1.0
+    dropped: bool = True
 
 
 class Objective(ABC):
     """A loss to minimise: its settings, and a function of model and batch.
 
-    Not a trainer: it steps nothing and keeps no state between batches.
+    Not a trainer: it steps nothing and keeps no state between batches. Subclasses are frozen dataclasses whose
+    fields are the method's hyper-parameters.
     """
+
+    summary: ClassVar[str]  # one line for listings
+    batch_counts_images: ClassVar[bool] = False  # the stated batch counts noisy copies, unless this says images
+
+    @property
+    def copies(self) -> int:
+        """Noisy copies drawn per image, m."""
+        return 1
+
+    @property
+    def cost(self) -> float:
+        """Training passes per image; a pass for the gradient at the input alone counts two thirds."""
+        return float(self.copies)
 
     @abstractmethod
     def loss(
@@ -23,8 +52,8 @@ class Objective(ABC):
         model: nn.Module,
         images: torch.Tensor,
         labels: torch.Tensor,
-        noise: NoiseLaw,
-        generator: torch.Generator,
+        source: NoiseSource,
+        moment: Moment,
     ) -> dict[str, torch.Tensor]:
         """Return the named parts of the loss, scalars whose sum is minimised.
 
@@ -32,8 +61,8 @@ class Objective(ABC):
             model: the network in train mode.
             images: clean images in pixel units, (rows, ...).
             labels: class indices, (rows,).
-            noise: the law to draw noisy copies from.
-            generator: the only source of randomness.
+            source: the only source of randomness.
+            moment: how far training has come.
         """
 
 
