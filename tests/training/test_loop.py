@@ -11,8 +11,21 @@ from torch import nn
 from smoothcert.data import Dataset
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
-from smoothcert.training import GaussianAugmentation, TrainConfig, fit, noisy_accuracy
-from smoothcert.training.loop import learning_rate
+from smoothcert.training import (
+    SCHEDULES,
+    GaussianAugmentation,
+    Moment,
+    NoiseSource,
+    TrainConfig,
+    fit,
+    noisy_accuracy,
+)
+from smoothcert.training.loop import chosen_images
+from smoothcert.training.schedule import has_dropped
+
+
+def learning_rate(step, steps, peak):
+    return peak * SCHEDULES["one-cycle"](step, steps, ())
 
 
 @pytest.mark.parametrize("steps", [1, 10, 360])
@@ -36,7 +49,8 @@ def test_gaussian_objective_is_cross_entropy_of_one_noisy_copy():
     model = nn.Linear(3, 4)
     images = torch.rand(5, 3, generator=torch.Generator().manual_seed(0))
     labels = torch.tensor([0, 3, 1, 1, 2])
-    parts = GaussianAugmentation().loss(model, images, labels, Gaussian(0.5), generator_for(1, 2, "t"))
+    source = NoiseSource(Gaussian(0.5), generator_for(1, 2, "t"))
+    parts = GaussianAugmentation().loss(model, images, labels, source, Moment())
     noise = torch.empty(5, 3).normal_(0.0, 0.5, generator=generator_for(1, 2, "t")).numpy()
     logits = (images.numpy() + noise) @ model.weight.detach().numpy().T + model.bias.detach().numpy()
     expected = -log_softmax(logits, axis=1)[np.arange(5), labels.numpy()].mean()
@@ -50,19 +64,58 @@ def test_fit_learns_a_line_without_torch_s_global_generator():
     dataset = Dataset.from_arrays(points, (points[:, 0] > 0).astype(np.int64))
     model = nn.Linear(1, 2)
     state = torch.random.get_rng_state()
-    last = fit(
+    state_at_end = fit(
         model,
         dataset,
         dataset,
-        objective=GaussianAugmentation(),
-        noise=Gaussian(0.01),
-        config=TrainConfig(epochs=30, lr=1.0, batch_size=7),
+        config=TrainConfig(epochs=30, lr=1.0, batch_size=7, sigma=0.01),
         seed=3,
     )
+    last = state_at_end.metrics[-1]
     assert torch.equal(torch.random.get_rng_state(), state)
     assert not model.training
     assert last.epoch == 30
     assert last.holdout_noisy_accuracy > 0.95
+
+
+def test_step_schedule_divides_by_ten_at_each_milestone():
+    rates = [SCHEDULES["step"](step, 90, (1 / 3, 2 / 3)) for step in range(90)]
+    assert rates == pytest.approx([1.0] * 30 + [0.1] * 30 + [0.01] * 30)
+    assert [has_dropped(step, 90, (1 / 3, 2 / 3)) for step in (0, 29, 30, 89)] == [False, False, True, True]
+
+
+def test_cosine_schedule_starts_at_the_peak_and_ends_near_nothing():
+    rates = [SCHEDULES["cosine"](step, 100, ()) for step in range(100)]
+    assert rates[0] == 1.0
+    assert rates[50] == pytest.approx(0.5)
+    assert 0 < rates[-1] < 1e-3
+    assert rates == sorted(rates, reverse=True)
+
+
+def test_a_subset_of_the_training_images_is_fixed_and_not_the_first_ones():
+    chosen = chosen_images(1000, 100)
+    assert len(set(chosen.tolist())) == 100
+    assert chosen.tolist() == chosen_images(1000, 100).tolist() == sorted(chosen)
+    assert chosen.max() > 500
+    assert chosen_images(10, 100).tolist() == list(range(10))
+
+
+def test_each_process_draws_the_same_numbers_as_one_alone():
+    images = torch.rand(7, 2, 3, generator=torch.Generator().manual_seed(0))
+    law = Gaussian(0.5)
+    alone = NoiseSource(law, generator_for(0, 0, "t"))
+    whole, numbers = alone.copies(images, 3), alone.uniform(7, images.device)
+    for mine in (slice(0, 3), slice(3, 7)):
+        source = NoiseSource(law, generator_for(0, 0, "t"), first=mine.start, total=7)
+        assert torch.equal(source.copies(images[mine], 3), whole[:, mine])
+        assert torch.equal(source.uniform(mine.stop - mine.start, images.device), numbers[mine])
+
+
+def test_offsets_are_the_noise_of_copies():
+    images = torch.rand(4, 5, generator=torch.Generator().manual_seed(0))
+    noisy = NoiseSource(Gaussian(0.5), generator_for(0, 0, "t")).copies(images, 2)
+    noise = NoiseSource(Gaussian(0.5), generator_for(0, 0, "t")).offsets(images, 2)
+    assert torch.allclose(images + noise, noisy)
 
 
 class HalfSpace(nn.Module):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import torch
+from made_up import write_made_up
 
 from smoothcert.data import load_dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError, ModelOutputError
@@ -41,7 +42,7 @@ def test_card_tells_how_the_model_was_made(tmp_path):
     returned = train({**SHORT, "sigma": 0.5, "noise": "laplace"}, tmp_path / "m", on_epoch=epochs.append)
     model, card = load_checkpoint(tmp_path / "m")
     assert card == returned
-    assert card.training == TrainConfig(**SHORT, sigma=0.5, noise="laplace").model_dump()
+    assert card.training == TrainConfig(**SHORT, sigma=0.5, noise="laplace").model_dump(mode="json")
     assert noise_from(card.noise).std == pytest.approx(0.5)
     assert card.dataset == {"name": "digits", "digest": load_dataset("digits", "train").digest}
     assert (card.method, card.architecture, card.class_names) == ("gaussian", "convnet", tuple("0123456789"))
@@ -84,28 +85,110 @@ def test_finished_training_is_not_repeated(tmp_path):
         train(SHORT, tmp_path / "m")
 
 
-def test_nothing_is_written_before_training_succeeds(tmp_path):
-    out = tmp_path / "m"
+class StopError(Exception):
+    """Stands for a crash in the middle of a training."""
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_a_stopped_training_continues_and_ends_with_the_same_bits(tmp_path, optimizer):
+    config = {**SHORT, "epochs": 4, "optimizer": optimizer, "lr": 0.01}
+    whole = train(config, tmp_path / "whole")
 
     def stop(metrics):
-        assert not out.exists()
         if metrics.epoch == 2:
-            raise KeyboardInterrupt
+            raise StopError
 
     state, threads = torch.random.get_rng_state(), torch.get_num_threads()
-    with pytest.raises(KeyboardInterrupt):
-        train(SHORT, out, on_epoch=stop)
-    assert not out.exists()
+    with pytest.raises(StopError):
+        train(config, tmp_path / "parts", on_epoch=stop)
+    assert not (tmp_path / "parts" / "model.json").exists()
     assert torch.equal(torch.random.get_rng_state(), state)
     assert torch.get_num_threads() == threads
-    train(SHORT, out)
-    load_checkpoint(out)
+    seen = []
+    card = train(config, tmp_path / "parts", on_epoch=seen.append)
+    assert [metrics.epoch for metrics in seen] == [3, 4]
+    assert card.digest == whole.digest
+    best = [load_checkpoint(tmp_path / name / "best")[1].digest for name in ("whole", "parts")]
+    assert best[0] == best[1]
+    lines = [json.loads(line) for line in (tmp_path / "parts" / "metrics.jsonl").read_text().splitlines()]
+    assert [line["epoch"] for line in lines] == [1, 2, 3, 4]
+    assert lines[-1]["parts"].keys() == {"cross_entropy"}
+    assert sorted(path.name for path in (tmp_path / "parts").iterdir()) == [
+        "best",
+        "metrics.jsonl",
+        "model.json",
+        "model.safetensors",
+    ]
+
+
+def test_a_stopped_training_without_a_seed_keeps_the_one_it_drew(tmp_path):
+    config = {"epochs": 2, "batch_size": 256}
+    seen = []
+
+    def stop(metrics):
+        seen.append(metrics)
+        if len(seen) == 1:
+            raise StopError
+
+    with pytest.raises(StopError):
+        train(config, tmp_path / "m", on_epoch=stop)
+    card = train(config, tmp_path / "m", on_epoch=stop)
+    again = train({**config, "seed": card.training["seed"]}, tmp_path / "again")
+    assert again.digest == card.digest
+
+
+def test_an_unfinished_training_with_other_settings_is_not_continued(tmp_path):
+    def stop(metrics):
+        raise StopError
+
+    with pytest.raises(StopError):
+        train(SHORT, tmp_path / "m", on_epoch=stop)
+    with pytest.raises(CheckpointError, match="unfinished training with another sigma; choose another folder"):
+        train({**SHORT, "sigma": 0.5}, tmp_path / "m")
+    (tmp_path / "m" / "training.safetensors").write_bytes(b"nonsense")
+    with pytest.raises(CheckpointError, match="damaged .* remove it to train from the start"):
+        train(SHORT, tmp_path / "m")
+
+
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_the_best_epoch_is_chosen_on_the_hold_out(tmp_path, epochs):
+    seen = []
+    train({**SHORT, "epochs": epochs, "lr": 0.05}, tmp_path / "m", on_epoch=seen.append)
+    _, card = load_checkpoint(tmp_path / "m" / "best")
+    best = max(seen, key=lambda metrics: metrics.holdout_noisy_accuracy)
+    assert card.metrics["epoch"] == best.epoch
+    assert card.metrics["holdout_noisy_accuracy"] == best.holdout_noisy_accuracy
+
+
+def test_hold_out_images_are_certified_when_asked(tmp_path):
+    seen = []
+    options = {"certify_every": 2, "certify_images": 10, "certify_votes": 200, "epochs": 3}
+    card = train({**SHORT, **options}, tmp_path / "m", on_epoch=seen.append)
+    assert [metrics.holdout_acr is None for metrics in seen] == [True, False, False]
+    assert card.metrics["holdout_acr"] == seen[-1].holdout_acr
+
+
+@pytest.mark.slow
+def test_two_processes_follow_the_loss_curve_of_one(tmp_path):
+    # No batch norm, whose statistics are over a process's own rows; a small rate, so that rounding stays small.
+    config = {"model": "lenet", "dataset": "mnist", "epochs": 2, "seed": 1, "lr": 0.01, "batch_size": 50}
+    write_made_up(tmp_path / "data", "mnist", train=240, test=24)
+    curves = []
+    for devices in (1, 2):
+        out = tmp_path / f"on-{devices}"
+        train({**config, "data_dir": str(tmp_path / "data")}, out, devices=devices)
+        curves.append([json.loads(line) for line in (out / "metrics.jsonl").read_text().splitlines()])
+    for alone, shared in zip(*curves, strict=True):
+        assert shared["loss"] == pytest.approx(alone["loss"], rel=1e-5)
+    one, two = (load_checkpoint(tmp_path / f"on-{devices}")[0] for devices in (1, 2))
+    for left, right in zip(one.parameters(), two.parameters(), strict=True):
+        assert torch.allclose(left, right, atol=1e-5)
 
 
 def test_diverged_training_stops_with_its_cause(tmp_path):
     with pytest.raises(ModelOutputError, match=r"loss became (nan|inf) in epoch \d; .* below lr=1e\+30"):
         train({**SHORT, "lr": 1e30}, tmp_path / "m")
-    assert not (tmp_path / "m").exists()
+    assert not (tmp_path / "m" / "model.json").exists()
 
 
 def test_wrong_settings_and_places_are_refused_first(tmp_path):

@@ -20,13 +20,14 @@ def noisy_accuracy(
     Not certified accuracy: it averages over single votes. The model is left in the mode it was in.
 
     Args:
-        model: batch -> logits.
+        model: batch -> logits, on any device.
         dataset: images and labels.
         noise: the law of the noise.
         draws: noisy copies per image.
-        generator: the source of the noise.
+        generator: the source of the noise, on the CPU: the same noise wherever the model is.
     """
     was_training = model.training
+    device = next((weight.device for weight in model.parameters()), torch.device("cpu"))
     model.eval()
     right = 0
     with torch.inference_mode():
@@ -36,6 +37,6 @@ def noisy_accuracy(
             noisy = torch.empty_like(images)
             for _ in range(draws):
                 noise.perturb(images, noisy, generator)
-                right += int((model(noisy).argmax(dim=1) == labels).sum())
+                right += int((model(noisy.to(device)).argmax(dim=1).cpu() == labels).sum())
     model.train(was_training)
     return right / (draws * len(dataset))

@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+import dataclasses
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from smoothcert.data import DATASETS
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.models import MODELS
-from smoothcert.noise import NOISE_LAWS
+from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.registry import Registry
 from smoothcert.seeding import check_seed
-from smoothcert.training.objective import OBJECTIVES
+from smoothcert.training.objective import OBJECTIVES, Objective
+from smoothcert.training.schedule import SCHEDULES
 
 _REGISTRIES: dict[str, Registry[Any]] = {
     "dataset": DATASETS,
     "model": MODELS,
     "method": OBJECTIVES,
     "noise": NOISE_LAWS,
+    "schedule": SCHEDULES,
 }
 
 
@@ -33,14 +36,28 @@ class TrainConfig(BaseModel):
         data_dir: folder of the data set's files, if it is not embedded.
         model: name in `MODELS`.
         method: name in `OBJECTIVES`.
+        settings: the method's hyper-parameters that differ from its defaults, by name.
         noise: name in `NOISE_LAWS`.
         sigma: standard deviation of the noise per coordinate, in pixel units.
         epochs: passes over the training split.
-        lr: peak learning rate of the one-cycle schedule.
-        batch_size: largest number of images per step.
+        optimizer: "sgd" or "adam".
+        lr: largest learning rate.
+        schedule: name in `SCHEDULES`.
+        milestones: epochs at which the "step" schedule divides the learning rate by ten.
+        warmup_epochs: epochs over which attack radii and loss weights rise to their full value; 0 for none.
+        batch_size: noisy copies per step (images, for methods that say so), over all processes.
         momentum: of stochastic gradient descent.
-        weight_decay: of stochastic gradient descent.
+        nesterov: Nesterov's form of momentum.
+        weight_decay: of the optimiser.
+        augment: random crops and flips as the data set's papers use them; False trains on the images as they are.
+        max_train_images: train on that many images only, chosen by a fixed key; None for all.
+        precision: "32-true", or "bf16-mixed" to let torch compute in bfloat16 where it thinks it safe.
+        certify_every: certify some hold-out images after every so many epochs; 0 for never.
+        certify_images: how many of them.
+        certify_votes: votes for each.
         seed: 0 .. 2^128 - 1; drawn from the operating system, and recorded, when left out.
+        recipe: the recipe that these settings came from, for the record.
+        recipe_epochs: epochs of that recipe, where they were changed.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -49,14 +66,28 @@ class TrainConfig(BaseModel):
     data_dir: str | None = None
     model: str = "convnet"
     method: str = "gaussian"
+    settings: dict[str, bool | int | float | str | None] = Field(default_factory=dict)
     noise: str = "gaussian"
     sigma: float = Field(default=0.25, gt=0)
     epochs: int = Field(default=20, ge=1)
+    optimizer: Literal["sgd", "adam"] = "sgd"
     lr: float = Field(default=0.1, gt=0)
+    schedule: str = "one-cycle"
+    milestones: tuple[float, ...] = ()
+    warmup_epochs: float = Field(default=0.0, ge=0)
     batch_size: int = Field(default=32, ge=1)
     momentum: float = Field(default=0.9, ge=0, lt=1)
+    nesterov: bool = False
     weight_decay: float = Field(default=1e-3, ge=0)
+    augment: bool = True
+    max_train_images: int | None = Field(default=None, ge=1)
+    precision: Literal["32-true", "bf16-mixed"] = "32-true"
+    certify_every: int = Field(default=0, ge=0)
+    certify_images: int = Field(default=100, ge=1)
+    certify_votes: int = Field(default=1_000, ge=1)
     seed: int | None = None
+    recipe: str | None = None
+    recipe_epochs: int | None = None
 
     def __init__(self, **values: Any) -> None:
         try:
@@ -74,6 +105,54 @@ class TrainConfig(BaseModel):
     @classmethod
     def _seed_in_range(cls, value: int | None) -> int | None:
         return value if value is None else check_seed(value)
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if (self.schedule == "step") != bool(self.milestones):
+            raise InvalidArgumentError(
+                f"schedule {self.schedule!r} with milestones {list(self.milestones)}: the step schedule needs "
+                "milestones (epochs of its drops), the others take none"
+            )
+        if any(not 0 < milestone < self.epochs for milestone in self.milestones):
+            raise InvalidArgumentError(
+                f"milestones must lie between 0 and epochs={self.epochs}, got {list(self.milestones)}"
+            )
+        self.objective()
+        return self
+
+    def objective(self) -> Objective:
+        """Build the method with its settings; one that it does not have is refused by name."""
+        kind = OBJECTIVES[self.method]
+        known = hyper_parameters(kind)
+        for name in self.settings:
+            if name not in known:
+                raise InvalidArgumentError(
+                    f"method {self.method!r} has no setting {name!r}; known: {', '.join(known) or 'none'}"
+                )
+        return kind(**self.settings)
+
+    def noise_law(self) -> NoiseLaw:
+        """Build the law of the noise."""
+        return NOISE_LAWS[self.noise].from_sigma(self.sigma)
+
+    def scaled(self, epochs: int) -> TrainConfig:
+        """Return the same training in another number of epochs: drops and warm-up move with it, on record."""
+        factor = epochs / self.epochs
+        return self.changed(
+            epochs=epochs,
+            milestones=tuple(milestone * factor for milestone in self.milestones),
+            warmup_epochs=self.warmup_epochs * factor,
+            recipe_epochs=self.recipe_epochs or self.epochs,
+        )
+
+    def changed(self, **values: Any) -> TrainConfig:
+        """Return a copy with some settings changed, checked like new ones."""
+        return TrainConfig(**{**self.model_dump(), **values})
+
+
+def hyper_parameters(kind: type[Objective]) -> tuple[str, ...]:
+    """Return the names of a method's settings."""
+    return tuple(field.name for field in dataclasses.fields(kind))  # type: ignore[arg-type]
 
 
 def _sentence(error: ValidationError) -> str:

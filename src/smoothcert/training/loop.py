@@ -1,118 +1,197 @@
-"""The training loop: stochastic gradient descent on any objective, with all randomness from keyed streams."""
+"""The training loop: one for all objectives, schedules and numbers of processes.
+
+Every random number follows from seed and epoch, so a training that continues after a crash ends with the same
+bits. Processes share a step by rows, each draws the noise of the whole step and keeps its own, and gradients are
+averaged once per step: not by a wrapper around the model, because objectives run the network many times a step,
+also for attacks that must not touch a weight's gradient.
+"""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 import torch
+from lightning_fabric import Fabric
+from numpy.typing import NDArray
 from torch import nn
 
 from smoothcert.data import Dataset
 from smoothcert.errors import ModelOutputError
 from smoothcert.noise import NoiseLaw
-from smoothcert.seeding import generator_for
-from smoothcert.training.accuracy import noisy_accuracy
+from smoothcert.seeding import generator_for, state_words, stream_key
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.objective import Objective
-
-_WARM_UP = 0.3  # part of the steps in which the learning rate rises
-_HOLDOUT_DRAWS = 10  # noisy copies per hold-out image, the same ones after every epoch
+from smoothcert.training.noise_source import NoiseSource
+from smoothcert.training.objective import Moment, Objective
+from smoothcert.training.schedule import SCHEDULES, has_dropped
 
 
 @dataclass(frozen=True)
-class EpochMetrics:
-    """How one epoch went.
+class EpochResult:
+    """What one pass over the training images gave: mean loss parts, the last learning rate, seconds, images."""
 
-    Args:
-        epoch: number of the epoch, from 1.
-        loss: mean training loss per image.
-        holdout_noisy_accuracy: fraction of noisy hold-out images classified right.
-        seconds: time since training began.
-    """
-
-    epoch: int
-    loss: float
-    holdout_noisy_accuracy: float
+    parts: dict[str, float]
+    lr: float
     seconds: float
+    images: int
 
 
-def learning_rate(step: int, steps: int, peak: float) -> float:
-    """Return the one-cycle learning rate: a straight rise to `peak`, then half a cosine down to 0.
+class Loop:
+    """Steps a model through epochs of its training images.
 
-    Args:
-        step: number of the step, from 0.
-        steps: number of steps in all.
-        peak: largest learning rate.
-    """
-    rise = _WARM_UP * steps
-    if step + 1 < rise:
-        return peak * (step + 1) / rise
-    return peak * (1 + math.cos(math.pi * (step + 1 - rise) / (steps + 1 - rise))) / 2
-
-
-def fit(
-    model: nn.Module,
-    train_set: Dataset,
-    holdout_set: Dataset,
-    *,
-    objective: Objective,
-    noise: NoiseLaw,
-    config: TrainConfig,
-    seed: int,
-    on_epoch: Callable[[EpochMetrics], None] | None = None,
-) -> EpochMetrics:
-    """Train `model` in place, leave it in eval mode and return the metrics of the last epoch.
-
-    Not a search: the hold-out split is measured and never trained on or selected by.
+    Not a judge: it measures nothing on the hold-out and writes no file.
 
     Args:
-        model: the network, with its first weights.
+        fabric: launched; gives the device, the precision and the other processes.
+        model: the network, on the fabric's device, with equal weights in every process.
+        optimizer: steps its weights.
         train_set: images to train on.
-        holdout_set: images to measure on.
-        objective: the loss.
-        noise: the law of the noise.
-        config: epochs, batch size and the optimiser's settings.
-        seed: of the shuffling and of the noise.
-        on_epoch: called with the metrics after every epoch.
+        config: what to do.
+        seed: of order, augmentation and noise.
+        on_step: called after every step with the number of steps done and the loss.
     """
-    optimizer = torch.optim.SGD(
-        model.parameters(), lr=config.lr, momentum=config.momentum, weight_decay=config.weight_decay
-    )
-    batches = math.ceil(len(train_set) / config.batch_size)
-    began = time.perf_counter()
-    for epoch in range(config.epochs):
-        model.train()
-        order = torch.randperm(len(train_set), generator=generator_for(seed, epoch, "train-order")).numpy()
-        draws = generator_for(seed, epoch, "train-noise")
-        total = 0.0
+
+    def __init__(
+        self,
+        fabric: Fabric,
+        model: nn.Module,
+        optimizer: torch.optim.Optimizer,
+        train_set: Dataset,
+        config: TrainConfig,
+        seed: int,
+        on_step: Callable[[int, float], None] | None = None,
+    ) -> None:
+        self.fabric, self.model, self.optimizer, self.train_set = fabric, model, optimizer, train_set
+        self.config, self.seed, self.on_step = config, seed, on_step
+        self.objective: Objective = config.objective()
+        self.noise: NoiseLaw = config.noise_law()
+        self._images = chosen_images(len(train_set), config.max_train_images)
+        per_step = config.batch_size
+        if not self.objective.batch_counts_images:
+            per_step = max(1, per_step // self.objective.copies)
+        self.steps_per_epoch = math.ceil(len(self._images) / per_step)
+        self.steps = self.steps_per_epoch * config.epochs
+        self._milestones = [milestone / config.epochs for milestone in config.milestones]
+
+    def epoch(self, number: int) -> EpochResult:
+        """Train for one epoch (from 0) and return what it gave, over all processes."""
+        began = time.perf_counter()
+        self.model.train()
+        # Dropout draws from torch's own generator; the caller lends it to this training.
+        torch.random.set_rng_state(generator_for(self.seed, number, "train-torch").get_state())
+        totals: dict[str, float] = defaultdict(float)
+        draws = _generator(self.fabric.device, self.seed, number, "train-noise")
+        for step, chosen in self._batches(number):
+            parts = self._step(step, number, chosen, draws)
+            for name, value in parts.items():
+                totals[name] += value * len(chosen)
+            if self.on_step is not None:
+                self.on_step(step + 1, sum(parts.values()))
+        self._average_buffers()
+        parts = {name: total / len(self._images) for name, total in totals.items()}
+        lr = self.optimizer.param_groups[0]["lr"]
+        return EpochResult(parts, lr, time.perf_counter() - began, len(self._images))
+
+    def _batches(self, epoch: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
+        """Yield the number of each step and its images, over all processes."""
+        generator = generator_for(self.seed, epoch, "train-order")
+        order = self._images[torch.randperm(len(self._images), generator=generator).numpy()]
         # Batches of nearly equal size: a last one of few rows would upset the statistics of batch norm.
-        for number, chosen in enumerate(np.array_split(order, batches)):
-            step = epoch * batches + number
-            optimizer.param_groups[0]["lr"] = learning_rate(step, config.epochs * batches, config.lr)
-            images, labels = train_set.batch(chosen), torch.from_numpy(train_set.labels[chosen])
-            loss = sum(objective.loss(model, images, labels, noise, draws).values(), torch.zeros(()))
-            optimizer.zero_grad()
-            loss.backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
-            total += _finite(loss.item(), epoch + 1, config) * len(chosen)
-        accuracy = noisy_accuracy(
-            model, holdout_set, noise, draws=_HOLDOUT_DRAWS, generator=generator_for(seed, 0, "holdout-noise")
-        )
-        metrics = EpochMetrics(epoch + 1, total / len(train_set), accuracy, time.perf_counter() - began)
-        if on_epoch is not None:
-            on_epoch(metrics)
-    model.eval()
-    return metrics
+        parts = np.array_split(order, self.steps_per_epoch)
+        yield from enumerate(parts, start=epoch * self.steps_per_epoch)
+
+    def _step(
+        self, step: int, epoch: int, chosen: NDArray[np.int64], draws: torch.Generator
+    ) -> dict[str, float]:
+        """Take one step and return the named parts of its loss, over all processes."""
+        config, fabric = self.config, self.fabric
+        share = SCHEDULES[config.schedule](step, self.steps, self._milestones)
+        for group in self.optimizer.param_groups:
+            group["lr"] = config.lr * share
+        first = len(chosen) * fabric.global_rank // fabric.world_size
+        rows = chosen[first : len(chosen) * (fabric.global_rank + 1) // fabric.world_size]
+        images = self.train_set.batch(rows).to(fabric.device, non_blocking=True)
+        labels = torch.from_numpy(self.train_set.labels[rows]).to(fabric.device, non_blocking=True)
+        source = NoiseSource(self.noise, draws, first=first, total=len(chosen))
+        with fabric.autocast():
+            parts = self.objective.loss(self.model, images, labels, source, self._moment(step, epoch))
+        # Weighted, so that the mean over processes is the mean over images.
+        weight = len(rows) * fabric.world_size / len(chosen)
+        self.optimizer.zero_grad()
+        fabric.backward(torch.stack([*parts.values()]).sum() * weight)
+        self._average_gradients()
+        values = self._mean(torch.stack([value.detach().float() for value in parts.values()]) * weight)
+        named = dict(zip(parts, values.tolist(), strict=True))
+        _refuse_nonsense(named, epoch + 1, config)
+        self.optimizer.step()
+        return named
+
+    def _moment(self, step: int, epoch: int) -> Moment:
+        warm = min(1.0, (epoch + 1) / self.config.warmup_epochs) if self.config.warmup_epochs else 1.0
+        return Moment(warm, has_dropped(step, self.steps, self._milestones))
+
+    def _mean(self, values: torch.Tensor) -> torch.Tensor:
+        if self.fabric.world_size == 1:
+            return values
+        averaged = self.fabric.all_reduce(values, reduce_op="mean")
+        assert isinstance(averaged, torch.Tensor)
+        return averaged
+
+    def _average_gradients(self) -> None:
+        if self.fabric.world_size == 1:
+            return
+        gradients = [weight.grad for weight in self.model.parameters() if weight.grad is not None]
+        flat = self._mean(torch.cat([gradient.flatten() for gradient in gradients]))
+        for gradient, mean in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
+            gradient.copy_(mean.view_as(gradient))
+
+    def _average_buffers(self) -> None:
+        """Let all processes go on with the mean of their batch-norm statistics."""
+        if self.fabric.world_size > 1:
+            for buffer in self.model.buffers():
+                if buffer.is_floating_point():
+                    buffer.copy_(self._mean(buffer.clone()))
 
 
-def _finite(loss: float, epoch: int, config: TrainConfig) -> float:
-    """Return the loss, or stop when it is no number any more."""
+def chosen_images(count: int, most: int | None) -> NDArray[np.int64]:
+    """Return the training images to use: all, or a subset that is the same for every seed, in order."""
+    if most is None or most >= count:
+        return np.arange(count)
+    chosen = torch.randperm(count, generator=generator_for(0, 0, "train-subset"))[:most]
+    return np.sort(chosen.numpy())
+
+
+def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
+    """Return the configured optimiser of all weights."""
+    if config.optimizer == "adam":
+        return torch.optim.Adam(model.parameters(), lr=config.lr, weight_decay=config.weight_decay)
+    return torch.optim.SGD(
+        model.parameters(),
+        lr=config.lr,
+        momentum=config.momentum,
+        weight_decay=config.weight_decay,
+        nesterov=config.nesterov,
+    )
+
+
+def _generator(device: torch.device, seed: int, epoch: int, phase: str) -> torch.Generator:
+    """Return a keyed generator on the device of the images."""
+    if device.type == "cpu":
+        return generator_for(seed, epoch, phase)
+    words = state_words(stream_key(seed, epoch, phase, 0))
+    return torch.Generator(device).manual_seed(int(words[0]) << 32 | int(words[1]))
+
+
+def _refuse_nonsense(parts: dict[str, float], epoch: int, config: TrainConfig) -> None:
+    """Stop, before the step, when the loss is no number any more."""
+    loss = sum(parts.values())
     if not math.isfinite(loss):
+        named = ", ".join(f"{name} {value:g}" for name, value in parts.items())
         raise ModelOutputError(
-            f"the training loss became {loss} in epoch {epoch}; choose a learning rate below lr={config.lr}"
+            f"the training loss became {loss} in epoch {epoch} ({named}); choose a learning rate below "
+            f"lr={config.lr:g}"
         )
-    return loss

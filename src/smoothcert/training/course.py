@@ -1,0 +1,169 @@
+"""The course of one training: epochs, measurements after each, and a state that survives a crash."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from pathlib import Path
+
+import torch
+from lightning_fabric import Fabric
+from torch import nn
+
+from smoothcert.certificates import FixedSample, SmoothedClassifier
+from smoothcert.data import Dataset
+from smoothcert.errors import CheckpointError
+from smoothcert.execution import progress
+from smoothcert.seeding import generator_for
+from smoothcert.store import certify
+from smoothcert.training.accuracy import noisy_accuracy
+from smoothcert.training.config import TrainConfig
+from smoothcert.training.loop import EpochResult, Loop, make_optimizer
+from smoothcert.training.metrics import EpochMetrics, peak_memory_mb, write_metrics
+from smoothcert.training.state import STATE_FILE, TrainingState
+
+_HOLDOUT_VOTES = 2_000  # noisy hold-out images to look at after an epoch, at least; the same ones every time
+_SELECT = 100  # votes that choose the class where hold-out images are certified
+
+OnEpoch = Callable[[EpochMetrics], None]
+
+
+def fit(
+    model: nn.Module,
+    train_set: Dataset,
+    holdout_set: Dataset,
+    *,
+    config: TrainConfig,
+    seed: int,
+    fabric: Fabric | None = None,
+    folder: Path | None = None,
+    on_epoch: OnEpoch | None = None,
+    show_progress: bool | None = False,
+) -> TrainingState:
+    """Train `model` in place, leave it in eval mode and return the state at the end.
+
+    Not a search: the hold-out is measured, never trained on; which epoch did best on it is recorded, and the model
+    is left with the weights of the last.
+
+    Args:
+        model: the network, with its first weights.
+        train_set: images to train on.
+        holdout_set: images to measure on.
+        config: method, noise, schedule and optimiser.
+        seed: of order, augmentation and noise.
+        fabric: launched; one process on the CPU by default.
+        folder: where the state is kept, and found again after a crash; None keeps none.
+        on_epoch: called with the metrics after every epoch, by the first process.
+        show_progress: True shows progress, None only on a terminal.
+    """
+    fabric = fabric or Fabric(accelerator="cpu", devices=1, precision=config.precision)
+    model = model.to(fabric.device)
+    optimizer = make_optimizer(model, config)
+    state = TrainingState(config.model_dump(mode="json", exclude={"data_dir"}), train_set.digest)
+    if folder is not None and (folder / STATE_FILE).exists():
+        state = _continued(folder, model, optimizer, state)
+    first = fabric.global_rank == 0
+    loop = Loop(fabric, model, optimizer, train_set, config, seed)
+    shown = show_progress if first else False
+    with (
+        torch.random.fork_rng(devices=[]),
+        progress(f"training {config.model}", loop.steps, shown=shown) as show,
+    ):
+        for epoch in range(len(state.metrics), config.epochs):
+            loop.on_step = lambda step, loss, epoch=epoch: show(  # type: ignore[misc]
+                step, f"epoch {epoch + 1} of {config.epochs}, loss {loss:.4f}"
+            )
+            done = loop.epoch(epoch)
+            if first:
+                metrics = _measured(done, epoch + 1, model, holdout_set, config, seed, state)
+                _record(state, metrics, model)
+                if folder is not None:
+                    write_metrics(state.metrics, folder)
+                    state.save(folder, model, optimizer)
+                if on_epoch is not None:
+                    on_epoch(metrics)
+            fabric.barrier()
+    model.eval()
+    return state
+
+
+def _continued(
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, wanted: TrainingState
+) -> TrainingState:
+    """Load the state in `folder` if it is of the same training; name the differences if not."""
+    found = TrainingState.load(folder, model, optimizer)
+    differing = [name for name, value in wanted.config.items() if found.config.get(name) != value]
+    if found.dataset_digest != wanted.dataset_digest:
+        differing.append("dataset digest")
+    if differing:
+        raise CheckpointError(
+            f"{folder} holds an unfinished training with another {', '.join(differing)}; choose another folder, "
+            "remove it, or give the same settings to continue it"
+        )
+    return found
+
+
+def _measured(
+    done: EpochResult,
+    epoch: int,
+    model: nn.Module,
+    holdout_set: Dataset,
+    config: TrainConfig,
+    seed: int,
+    state: TrainingState,
+) -> EpochMetrics:
+    """Measure the model on the hold-out and put the epoch's figures together."""
+    draws = max(1, _HOLDOUT_VOTES // len(holdout_set))
+    stream = generator_for(seed, 0, "holdout-noise")
+    accuracy = noisy_accuracy(model, holdout_set, config.noise_law(), draws=draws, generator=stream)
+    acr = None
+    if config.certify_every and (epoch % config.certify_every == 0 or epoch == config.epochs):
+        acr = _certified(model, holdout_set, config, seed)
+    before = state.metrics[-1].seconds if state.metrics else 0.0
+    return EpochMetrics(
+        epoch=epoch,
+        loss=sum(done.parts.values()),
+        holdout_noisy_accuracy=accuracy,
+        seconds=before + done.seconds,
+        lr=done.lr,
+        images_per_second=done.images / max(done.seconds, 1e-9),
+        peak_memory_mb=peak_memory_mb(next(model.parameters()).device),
+        parts=done.parts,
+        holdout_acr=acr,
+    )
+
+
+def _certified(model: nn.Module, holdout_set: Dataset, config: TrainConfig, seed: int) -> float:
+    """Return the average certified radius of the first hold-out images."""
+    model.eval()
+    run = certify(
+        SmoothedClassifier(model, config.noise_law(), holdout_set.num_classes),
+        holdout_set,
+        procedure=FixedSample(n0=_SELECT, n=config.certify_votes),
+        seed=seed,
+        indices=range(min(config.certify_images, len(holdout_set))),
+        engine="torch",
+        show_progress=False,
+    )
+    return run.average_radius()
+
+
+def _record(state: TrainingState, metrics: EpochMetrics, model: nn.Module) -> None:
+    """Enter an epoch; keep its weights if it did better on the hold-out than all before.
+
+    Judged by certified radius where that is measured, else by accuracy under noise; the earlier one on ties.
+    """
+
+    def merit(one: EpochMetrics) -> tuple[float, float]:
+        return (-1.0 if one.holdout_acr is None else one.holdout_acr, one.holdout_noisy_accuracy)
+
+    if not state.metrics or merit(metrics) > max(merit(one) for one in state.metrics):
+        state.best_epoch = metrics.epoch
+        state.best = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
+    state.metrics.append(metrics)
+
+
+def forget(folder: Path) -> None:
+    """Remove the state of a training that is finished."""
+    with contextlib.suppress(FileNotFoundError):
+        (folder / STATE_FILE).unlink()

@@ -1,0 +1,139 @@
+"""Recipes: the rows of the papers' tables as trainings by name, one file per data set and method."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from smoothcert.errors import InvalidArgumentError, UnknownNameError
+from smoothcert.training.config import TrainConfig
+
+_ENDING = ".yaml"
+
+
+class Recipe(BaseModel):
+    """A table of trainings that differ in sigma and network, with what they share.
+
+    Not a training: `config` picks a row.
+
+    Args:
+        name: how it is asked for; the name of its file.
+        about: one sentence for listings.
+        source: the paper and the tables it covers, or why it exists.
+        base: settings of `TrainConfig` that all rows share.
+        networks: networks of the papers' rows, the first by default; each with the settings it changes.
+        rows: one entry per sigma, each with the settings it changes; the first by default.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    about: str
+    source: str
+    base: dict[str, Any]
+    networks: dict[str, dict[str, Any]] = Field(min_length=1)
+    rows: dict[float, dict[str, Any]] = Field(min_length=1)
+
+    def config(
+        self,
+        *,
+        sigma: float | None = None,
+        model: str | None = None,
+        epochs: int | None = None,
+        settings: Mapping[str, Any] | None = None,
+        **changes: Any,
+    ) -> TrainConfig:
+        """Return the configuration of one row.
+
+        Args:
+            sigma: standard deviation of the noise, one of the recipe's; the first by default.
+            model: any network; the recipe's first by default.
+            epochs: train for that long instead; drops and warm-up move with it and the change is recorded.
+            settings: hyper-parameters of the method to change.
+            changes: other settings of `TrainConfig` to change.
+        """
+        sigma = next(iter(self.rows)) if sigma is None else sigma
+        if sigma not in self.rows:
+            raise InvalidArgumentError(
+                f"recipe {self.name!r} has no row for sigma {sigma:g}; it has {self._sigmas}; to train with another "
+                f"sigma, take one of these rows and set it (--set sigma={sigma:g})"
+            )
+        model = next(iter(self.networks)) if model is None else model
+        layers = [self.base, self.networks.get(model, {}), self.rows[sigma]]
+        merged: dict[str, Any] = {"recipe": self.name, "model": model, "sigma": sigma}
+        hyper: dict[str, Any] = {}
+        for layer in layers:
+            hyper |= layer.get("settings", {})
+            merged |= {name: value for name, value in layer.items() if name != "settings"}
+        config = TrainConfig(**merged, settings={**hyper, **(settings or {})})
+        if epochs is not None:
+            config = config.scaled(epochs)
+        return config.changed(**changes) if changes else config
+
+    @property
+    def _sigmas(self) -> str:
+        return ", ".join(f"{sigma:g}" for sigma in self.rows)
+
+
+def recipe_names() -> tuple[str, ...]:
+    """Return the names of all recipes that come with the package, sorted."""
+    return tuple(sorted(entry.name.removesuffix(_ENDING) for entry in _folder() if entry.name.endswith(_ENDING)))
+
+
+def load_recipe(name: str) -> Recipe:
+    """Return a recipe by its name, or from a file of one's own; unknown names are answered with near ones.
+
+    Args:
+        name: a name from `recipe_names`, or the path of a YAML file.
+    """
+    if name.endswith((".yaml", ".yml")):
+        return read_recipe(Path(name))
+    names = recipe_names()
+    if name not in names:
+        near = difflib.get_close_matches(name, names, n=5, cutoff=0.4)
+        hint = f"did you mean {', '.join(near)}? " if near else ""
+        raise UnknownNameError(f"unknown recipe {name!r}; {hint}`smoothcert recipes` lists all {len(names)}")
+    return _parsed(next(entry for entry in _folder() if entry.name == name + _ENDING).read_text(), name)
+
+
+def read_recipe(path: Path) -> Recipe:
+    """Read a recipe from a YAML file."""
+    try:
+        text = path.read_text()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidArgumentError(f"cannot read the recipe {path}: {error}") from error
+    return _parsed(text, path.stem)
+
+
+def _parsed(text: str, name: str) -> Recipe:
+    """Read YAML as a recipe and build every row once, so that a wrong field shows at once."""
+    try:
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InvalidArgumentError(f"recipe {name!r} is no YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(content, dict):
+        raise InvalidArgumentError(f"recipe {name!r} must be a table of settings, got {type(content).__name__}")
+    try:
+        recipe = Recipe(**{"name": name, **content})
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        what = "unknown field" if first["type"] == "extra_forbidden" else first["msg"]
+        raise InvalidArgumentError(f"recipe {name!r}: {place}: {what}") from error
+    try:
+        for sigma in recipe.rows:
+            for model in recipe.networks:
+                recipe.config(sigma=sigma, model=model)
+    except (InvalidArgumentError, UnknownNameError) as error:
+        raise type(error)(f"recipe {name!r}: {error}") from error
+    return recipe
+
+
+def _folder() -> list[Any]:
+    return list((resources.files("smoothcert.training") / "recipes").iterdir())
