@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import torch
 
+from models.every_model import parameters_of
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.models import MODELS, Normalize, create_model
+from smoothcert.models import MODELS, Normalize, create_model, weights_digest
 
 
 @pytest.mark.parametrize(
@@ -22,27 +23,87 @@ def test_convnet_parameter_count(shape, classes, expected):
     assert model(torch.zeros(2, *shape)).shape == (2, classes)
 
 
-@pytest.mark.parametrize(
-    "name, expected",
-    [
-        ("lenet", 431_080),
-        ("resnet20", 272_474),
-        ("resnet26", 369_690),
-        ("resnet32", 466_906),
-        ("resnet110", 1_730_714),
-    ],
-)
+PUBLISHED = {
+    "alexnet": 2_472_266,
+    "densenet100": 769_162,
+    "densenet40": 211_978,
+    "lenet": 431_080,
+    "lenet-cifar": 62_006,
+    "resnet20": 272_474,
+    "resnet26": 369_690,
+    "resnet32": 466_906,
+    "resnet110": 1_730_714,
+    "resnet18": 11_689_512,
+    "resnet34": 21_797_672,
+    "resnet50": 25_557_032,
+    "vgg16": 14_728_266,
+    "vgg19": 20_040_522,
+}
+OWN = {"convnet", "resnet8"}  # nobody published these
+IMAGENET = {"resnet18", "resnet34", "resnet50"}
+
+
+@pytest.mark.parametrize("name, expected", PUBLISHED.items())
 def test_published_parameter_counts(name, expected):
-    model = create_model(name, num_classes=10)
-    assert sum(parameter.numel() for parameter in model.parameters()) == expected
+    assert parameters_of(name) == expected
+
+
+def test_every_architecture_has_its_count_here():
+    assert set(MODELS) == set(PUBLISHED) | OWN
 
 
 @pytest.mark.parametrize("name", list(MODELS))
-def test_every_architecture_answers_on_its_own_shape(name):
-    model = create_model(name, num_classes=5).eval()
-    assert model(torch.zeros(2, *MODELS[name].input_shape)).shape == (2, 5)
-    assert isinstance(next(model.children()), Normalize)
-    assert MODELS[name].summary
+def test_every_architecture_takes_other_images_and_classes(name):
+    architecture = MODELS[name]
+    shape = (2, architecture.least_side, architecture.least_side + 5)
+    with torch.device("meta"):
+        answer = architecture.build(7, shape).eval()(torch.empty(3, *shape))
+    assert answer.shape == (3, 7)
+    assert architecture.summary
+    assert architecture.num_classes == (1000 if name in IMAGENET else 10)
+
+
+@pytest.mark.parametrize("name", list(MODELS))
+def test_every_architecture_refuses_images_too_small_for_it(name):
+    least = MODELS[name].least_side
+    for shape in ((3, least - 1, 64), (3, 64, least - 1)):
+        with pytest.raises(InvalidArgumentError, match=f"{name} needs .* sides of at least {least}, got"):
+            create_model(name, num_classes=10, input_shape=shape)
+    with pytest.raises(InvalidArgumentError, match="channels, height, width"):
+        create_model(name, num_classes=10, input_shape=(64, 64))
+
+
+@pytest.mark.parametrize("name", ["alexnet", "lenet", "lenet-cifar", "vgg16", "vgg19", "convnet"])
+def test_the_smallest_side_is_no_larger_than_the_layers_need(name):
+    shape = (3, MODELS[name].least_side - 1, 64)
+    # Either a layer fails, or a linear layer without inputs is warned of.
+    with torch.device("meta"), pytest.raises((RuntimeError, UserWarning)):
+        MODELS[name].build(10, shape).eval()(torch.empty(2, *shape))
+
+
+# Of all initial weights, from torch.manual_seed(3): a recipe's seed must keep its meaning.
+@pytest.mark.parametrize(
+    "name, digest",
+    [
+        ("convnet", "6fed6d5f6551773c"),
+        ("lenet", "bd7ee5e85254b7e9"),
+        ("resnet8", "f4a2057bdfa28f01"),
+        ("resnet20", "37e1244895832e90"),
+    ],
+)
+def test_a_seed_draws_the_weights_it_always_drew(name, digest):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(3)
+        assert weights_digest(create_model(name, num_classes=10)).startswith(digest)
+
+
+def test_convolutions_of_residual_and_dense_networks_start_from_hes_law():
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        fan_in = create_model("densenet40", num_classes=10).network.stage3[-1].body[2].weight.detach()
+        fan_out = create_model("resnet18", num_classes=10).network.stage4[0].body[0].weight.detach()
+    assert float(fan_in.std()) == pytest.approx((2 / (24 + 17 * 12)) ** 0.5, rel=0.02)  # 1x1
+    assert float(fan_out.std()) == pytest.approx((2 / (9 * 512)) ** 0.5, rel=0.01)  # 3x3 to 512 channels
 
 
 def test_normalize_is_per_channel_and_saved():

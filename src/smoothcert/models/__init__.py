@@ -1,26 +1,42 @@
 """Models: image -> logits, their digests and their checkpoints."""
 
+from smoothcert.models.alexnet import alexnet
 from smoothcert.models.architecture import MODELS, Architecture, create_model
 from smoothcert.models.card import ModelCard
 from smoothcert.models.checkpoint import load_checkpoint, save_checkpoint
 from smoothcert.models.cifar_resnet import cifar_resnet
 from smoothcert.models.conv_net import ConvNet
+from smoothcert.models.densenet import densenet
 from smoothcert.models.digest import weights_digest
 from smoothcert.models.flops import forward_flops
+from smoothcert.models.imagenet_resnet import imagenet_resnet
 from smoothcert.models.lenet import lenet
+from smoothcert.models.listing import ModelDescription, describe_model, describe_models
 from smoothcert.models.normalize import Normalize
+from smoothcert.models.stages import split_before, split_points, stages_of
+from smoothcert.models.vgg import vgg
 
 __all__ = [
     "MODELS",
     "Architecture",
     "ConvNet",
     "ModelCard",
+    "ModelDescription",
     "Normalize",
+    "alexnet",
     "cifar_resnet",
     "create_model",
+    "densenet",
+    "describe_model",
+    "describe_models",
     "forward_flops",
+    "imagenet_resnet",
     "lenet",
     "load_checkpoint",
     "save_checkpoint",
+    "split_before",
+    "split_points",
+    "stages_of",
+    "vgg",
     "weights_digest",
 ]

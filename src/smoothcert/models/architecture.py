@@ -23,11 +23,23 @@ class Architecture:
         summary: one line for listings.
         input_shape: shape of the images it was made for, used when none is given.
         build: from the number of classes and the shape of one image to a network without normalisation.
+        least_side: smallest height and width it takes, in pixels; below it some layer would get no pixels.
+        num_classes: number of classes it was made for, used by listings.
     """
 
     summary: str
     input_shape: tuple[int, ...]
     build: Callable[[int, tuple[int, ...]], nn.Module]
+    least_side: int = 1
+    num_classes: int = 10
+
+    def refuse_shape(self, name: str, shape: tuple[int, ...]) -> None:
+        """Raise if the network, called `name`, cannot take images of this shape."""
+        if len(shape) != len(self.input_shape) or min(shape[1:], default=self.least_side) < self.least_side:
+            raise InvalidArgumentError(
+                f"{name} needs input_shape (channels, height, width) with sides of at least "
+                f"{self.least_side}, got {shape}"
+            )
 
 
 MODELS: Registry[Architecture] = Registry("model")
@@ -56,5 +68,6 @@ def create_model(
     shape = architecture.input_shape if input_shape is None else tuple(input_shape)
     if not shape or not all(side >= 1 for side in shape):
         raise InvalidArgumentError(f"input_shape must hold positive numbers only, got {shape}")
+    architecture.refuse_shape(name, shape)
     network = architecture.build(num_classes, shape)
     return nn.Sequential(OrderedDict(normalize=Normalize(shape, mean, std), network=network))

@@ -5,57 +5,25 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import partial
 
-import torch
 from torch import nn
 
-from smoothcert.errors import InvalidArgumentError
 from smoothcert.models.architecture import MODELS, Architecture
+from smoothcert.models.residual_block import basic_block
 
 _WIDTHS = (16, 32, 64)
 DEPTHS = (8, 20, 26, 32, 110)
 
 
-class BasicBlock(nn.Module):
-    """Two 3x3 convolutions with batch norm beside a shortcut, which is a 1x1 convolution where the shape changes.
-
-    Args:
-        channels: channels in.
-        width: channels out.
-        stride: of the first convolution and of the shortcut.
-    """
-
-    def __init__(self, channels: int, width: int, stride: int) -> None:
-        super().__init__()
-        self.body = nn.Sequential(
-            nn.Conv2d(channels, width, 3, stride, padding=1, bias=False),
-            nn.BatchNorm2d(width),
-            nn.ReLU(),
-            nn.Conv2d(width, width, 3, padding=1, bias=False),
-            nn.BatchNorm2d(width),
-        )
-        self.shortcut: nn.Module = nn.Identity()
-        if stride != 1 or channels != width:
-            self.shortcut = nn.Sequential(
-                nn.Conv2d(channels, width, 1, stride, bias=False), nn.BatchNorm2d(width)
-            )
-
-    def forward(self, batch: torch.Tensor) -> torch.Tensor:
-        """Return the block's features."""
-        return torch.relu(self.body(batch) + self.shortcut(batch))
-
-
-def cifar_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) -> nn.Module:
+def cifar_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) -> nn.Sequential:
     """Build a stem, three stages of (depth - 2) / 6 blocks with 16, 32, 64 channels, global average, linear layer.
+
+    Convolutions and the linear layer start from He's normal law (fan in).
 
     Args:
         num_classes: number of classes.
         input_shape: (channels, height, width), at least 4 pixels high and wide.
         depth: number of layers, 6n + 2.
     """
-    if len(input_shape) != 3 or min(input_shape[1:]) < 4:
-        raise InvalidArgumentError(
-            f"resnet{depth} needs input_shape (channels, height, width) with sides of at least 4, got {input_shape}"
-        )
     stem = nn.Sequential(
         nn.Conv2d(input_shape[0], _WIDTHS[0], 3, padding=1, bias=False), nn.BatchNorm2d(_WIDTHS[0]), nn.ReLU()
     )
@@ -64,7 +32,7 @@ def cifar_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) 
     for number, width in enumerate(_WIDTHS, start=1):
         blocks = []
         for block in range((depth - 2) // 6):
-            blocks.append(BasicBlock(channels, width, stride=2 if block == 0 and number > 1 else 1))
+            blocks.append(basic_block(channels, width, stride=2 if block == 0 and number > 1 else 1))
             channels = width
         parts[f"stage{number}"] = nn.Sequential(*blocks)
     parts["pool"] = nn.Sequential(nn.AdaptiveAvgPool2d(1), nn.Flatten())
@@ -82,5 +50,6 @@ for _depth in DEPTHS:
             summary=f"residual network of {_depth} layers (16, 32, 64 channels), for 32x32 images",
             input_shape=(3, 32, 32),
             build=partial(cifar_resnet, depth=_depth),
+            least_side=4,
         )
     )

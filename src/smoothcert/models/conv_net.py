@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from smoothcert.errors import InvalidArgumentError
 from smoothcert.models.architecture import MODELS, Architecture
 
 _WIDTHS = (8, 16, 16)
@@ -15,6 +14,7 @@ class ConvNet(nn.Module):
     """Three 3x3 convolutions with batch norm and ReLU, a 2x2 max pool after the first two, one linear layer.
 
     Not meant for photographs: it has 4,258 parameters on 1x8x8 images with 10 classes.
+    Weights start from torch's own laws.
 
     Args:
         num_classes: number of classes.
@@ -23,11 +23,6 @@ class ConvNet(nn.Module):
 
     def __init__(self, num_classes: int, input_shape: tuple[int, ...]) -> None:
         super().__init__()
-        if len(input_shape) != 3 or min(input_shape[1:]) < 4:
-            raise InvalidArgumentError(
-                f"convnet needs input_shape (channels, height, width) with sides of at least 4, "
-                f"got {input_shape}"
-            )
         channels, height, width = input_shape
         layers: list[nn.Module] = []
         for stage, out in enumerate(_WIDTHS):
@@ -44,11 +39,25 @@ class ConvNet(nn.Module):
         logits: torch.Tensor = self.classifier(self.features(batch).flatten(1))
         return logits
 
+    def stages(self) -> tuple[tuple[str, nn.Module], ...]:
+        """Return the named stages that, run in order, are the network; they share its weights.
+
+        Not the tree of modules: the names in saved weights come from `features` and `classifier`.
+        """
+        return (
+            ("stage1", self.features[:4]),
+            ("stage2", self.features[4:8]),
+            ("stage3", self.features[8:]),
+            ("pool", nn.Flatten()),
+            ("classifier", self.classifier),
+        )
+
 
 MODELS.register("convnet")(
     Architecture(
         summary="three 3x3 convolutions (8, 16, 16) with batch norm, and a linear layer",
         input_shape=(1, 8, 8),
         build=ConvNet,
+        least_side=4,
     )
 )

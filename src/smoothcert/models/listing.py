@@ -1,0 +1,66 @@
+"""What networks there are, with their size and price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+
+from smoothcert.models.architecture import MODELS
+from smoothcert.models.flops import forward_flops
+from smoothcert.models.stages import network_stages
+
+
+@dataclass(frozen=True)
+class ModelDescription:
+    """One line of the listing of networks.
+
+    Not a measurement of time: operations say little across kinds of layers.
+
+    Args:
+        name: in `MODELS`.
+        summary: one line on the layers.
+        input_shape: shape of the images the figures are for, (channels, height, width).
+        least_side: smallest height and width it takes, in pixels.
+        num_classes: number of classes the figures are for.
+        parameters: trainable parameters.
+        flops: floating-point operations of one image's forward pass, two per multiply-add.
+        stages: names of the stages, in order; the network can be cut before each.
+    """
+
+    name: str
+    summary: str
+    input_shape: tuple[int, ...]
+    least_side: int
+    num_classes: int
+    parameters: int
+    flops: int
+    stages: tuple[str, ...]
+
+
+def describe_model(name: str) -> ModelDescription:
+    """Describe one network of `MODELS` at its own input shape and number of classes.
+
+    Built on the meta device: no weight is drawn and nothing is computed.
+    """
+    architecture = MODELS[name]
+    shape = architecture.input_shape
+    with torch.device("meta"):
+        # Without the normalisation, which has neither parameters nor matrix work.
+        network = architecture.build(architecture.num_classes, shape).eval()
+        flops = forward_flops(network, torch.empty(shape))
+    return ModelDescription(
+        name=name,
+        summary=architecture.summary,
+        input_shape=shape,
+        least_side=architecture.least_side,
+        num_classes=architecture.num_classes,
+        parameters=sum(weights.numel() for weights in network.parameters() if weights.requires_grad),
+        flops=flops,
+        stages=tuple(stage for stage, _ in network_stages(network)),
+    )
+
+
+def describe_models() -> tuple[ModelDescription, ...]:
+    """Describe every network of `MODELS`, by name."""
+    return tuple(describe_model(name) for name in MODELS)
