@@ -1,0 +1,31 @@
+"""The direction in which the smoothed loss rises fastest."""
+
+from __future__ import annotations
+
+import torch
+from torch import nn
+
+from smoothcert.attacks.length import unit
+from smoothcert.attacks.smoothed_loss import noisy_logits, smoothed_loss
+
+
+def ascent(
+    model: nn.Module, images: torch.Tensor, labels: torch.Tensor, offsets: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the unit gradient of the smoothed loss at the images, and the logits found on the way.
+
+    Not a step, and not a guard: call it inside `attacked(model)`. Where the gradient is zero so is the direction.
+    Gradients are taken with respect to the images alone; neither result carries a graph.
+
+    Args:
+        model: batch -> logits.
+        images: where to take the gradient, (rows, ...).
+        labels: class indices, (rows,).
+        offsets: noise of the m copies, (m, rows, ...).
+    """
+    with torch.enable_grad():
+        moving = images.detach().clone().requires_grad_()
+        logits = noisy_logits(model, moving, offsets)
+        # The sum keeps the images apart, because in eval mode no image sees another.
+        (gradient,) = torch.autograd.grad(smoothed_loss(logits, labels).sum(), moving)
+    return unit(gradient), logits.detach()
