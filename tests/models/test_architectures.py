@@ -1,12 +1,14 @@
 """Networks have the layers and the parameters that were written down, and normalise first."""
 
+import hashlib
+
 import numpy as np
 import pytest
 import torch
 
 from models.every_model import parameters_of
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.models import MODELS, Normalize, create_model, weights_digest
+from smoothcert.models import MODELS, Normalize, create_model
 
 
 @pytest.mark.parametrize(
@@ -81,20 +83,23 @@ def test_the_smallest_side_is_no_larger_than_the_layers_need(name):
         MODELS[name].build(10, shape).eval()(torch.empty(2, *shape))
 
 
-# Of all initial weights, from torch.manual_seed(3): a recipe's seed must keep its meaning.
+# Sizes instead of digests: the last bits of normal numbers depend on the processor.
 @pytest.mark.parametrize(
-    "name, digest",
+    "name, names, size",
     [
-        ("convnet", "6fed6d5f6551773c"),
-        ("lenet", "bd7ee5e85254b7e9"),
-        ("resnet8", "f4a2057bdfa28f01"),
-        ("resnet20", "37e1244895832e90"),
+        ("convnet", "bdb9f29a", 3677.503),
+        ("lenet", "38b92649", 45732.012),
+        ("resnet8", "690dd83f", 207588.564),
+        ("resnet20", "b7c3c134", 1492846.502),
     ],
 )
-def test_a_seed_draws_the_weights_it_always_drew(name, digest):
+def test_a_seed_draws_the_weights_it_always_drew_under_the_same_names(name, names, size):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(3)
-        assert weights_digest(create_model(name, num_classes=10)).startswith(digest)
+        state = create_model(name, num_classes=10).state_dict()
+    assert hashlib.sha256("\n".join(state).encode()).hexdigest()[:8] == names
+    weighted = (place * float(value.double().abs().sum()) for place, value in enumerate(state.values()))
+    assert sum(weighted) == pytest.approx(size, rel=1e-6)
 
 
 def test_convolutions_of_residual_and_dense_networks_start_from_hes_law():
