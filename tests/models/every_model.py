@@ -15,7 +15,7 @@ def small_shape(name):
 
 
 def settled(name, num_classes=10, shape=None, rows=8):
-    """A network in eval mode whose batch norms hold the statistics of one batch, so that all their terms count."""
+    """A network in eval mode whose batch norms hold the statistics of one batch, so that they matter."""
     shape = shape or small_shape(name)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(len(name))

@@ -10,7 +10,7 @@ from smoothcert.models.architecture import MODELS, Architecture
 
 
 def alexnet(num_classes: int, input_shape: tuple[int, ...]) -> nn.Sequential:
-    """Build five convolutions (64, 192, 384, 256, 256) with ReLU, three 2x2 max pools, global average, linear layer.
+    """Build five convolutions (64, 192, 384, 256, 256) with ReLU, three max pools, global average, linear layer.
 
     Not the ImageNet network: it has no hidden linear layers and no dropout; 2,472,266 parameters on 3x32x32
     images with 10 classes. Weights start from torch's own laws.

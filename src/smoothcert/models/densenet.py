@@ -41,7 +41,7 @@ class DenseLayer(nn.Module):
 def densenet(
     num_classes: int, input_shape: tuple[int, ...], *, layers: int, compression: float
 ) -> nn.Sequential:
-    """Build a stem of 24 channels, three stages of dense layers (12 new channels each), global average, linear layer.
+    """Build a stem, three stages of dense layers (12 new channels each), global average, linear layer.
 
     A stage after the first begins with the transition, so that it changes the sides as a residual stage does.
     Convolutions start from He's normal law (fan in), the linear layer from torch's own.
@@ -50,7 +50,7 @@ def densenet(
         num_classes: number of classes.
         input_shape: (channels, height, width), at least 4 pixels high and wide.
         layers: dense layers per stage.
-        compression: share of the channels that a transition keeps, in (0, 1]; at 1 it is an average pool alone.
+        compression: share of the channels that a transition keeps, in (0, 1]; at 1 it only pools.
     """
     channels = 2 * _GROWTH
     parts: OrderedDict[str, nn.Module] = OrderedDict(

@@ -26,8 +26,8 @@ LAYOUTS: dict[int, Layout] = {
 def imagenet_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) -> nn.Sequential:
     """Build a 7x7 stem with a max pool, four stages of residual blocks, global average and a linear layer.
 
-    Not the networks for 32x32 images (`cifar_resnet`): the sides shrink 32 times. Convolutions start from He's
-    normal law (fan out), the linear layer from torch's own.
+    Not the networks for 32x32 images (`cifar_resnet`): the sides shrink 32 times. Convolutions start from
+    He's normal law (fan out), the linear layer from torch's own.
 
     Args:
         num_classes: number of classes.
@@ -61,7 +61,7 @@ def imagenet_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: in
 for _depth, (_block, _widths, _numbers) in LAYOUTS.items():
     MODELS.register(f"resnet{_depth}")(
         Architecture(
-            summary=f"residual network of {_depth} layers ({_widths[0]} to {_widths[-1]} channels), for ImageNet",
+            summary=f"residual network of {_depth} layers (to {_widths[-1]} channels), for 224x224 images",
             input_shape=(3, 224, 224),
             build=partial(imagenet_resnet, depth=_depth),
             least_side=32,

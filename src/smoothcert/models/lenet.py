@@ -19,7 +19,7 @@ def lenet(
     widths: tuple[int, int] = (20, 50),
     hidden: tuple[int, ...] = (500,),
 ) -> nn.Sequential:
-    """Build two 5x5 convolutions with ReLU and 2x2 max pools, hidden linear layers with ReLU, and a linear layer.
+    """Build two 5x5 convolutions with ReLU and 2x2 max pools, hidden layers with ReLU, and a linear layer.
 
     431,080 parameters on 1x28x28 images with 10 classes. Weights start from torch's own laws.
 

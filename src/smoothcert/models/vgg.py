@@ -1,4 +1,4 @@
-"""VGG networks with batch norm for 32x32 images (Simonyan and Zisserman 2015): 3x3 convolutions in five stages."""
+"""VGG networks (Simonyan and Zisserman 2015) with batch norm, for 32x32 images."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CONVOLUTIONS: dict[int, tuple[int, ...]] = {16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4
 
 
 def vgg(num_classes: int, input_shape: tuple[int, ...], *, depth: int) -> nn.Sequential:
-    """Build five stages of 3x3 convolutions with batch norm, each ending in a 2x2 max pool, and a linear layer.
+    """Build five stages of 3x3 convolutions with batch norm, each with a 2x2 max pool, and a linear layer.
 
     Not the ImageNet network: one linear layer instead of three, and no dropout. 14,728,266 parameters for
     depth 16 and 20,040,522 for 19 on 3x32x32 images with 10 classes. Weights start from torch's own laws.
@@ -42,7 +42,7 @@ def vgg(num_classes: int, input_shape: tuple[int, ...], *, depth: int) -> nn.Seq
 for _depth, _numbers in CONVOLUTIONS.items():
     MODELS.register(f"vgg{_depth}")(
         Architecture(
-            summary=f"{sum(_numbers)} 3x3 convolutions (64 to 512 channels) with batch norm, for 32x32 images",
+            summary=f"{sum(_numbers)} 3x3 convolutions (to 512 channels) with batch norm, for 32x32 images",
             input_shape=(3, 32, 32),
             build=partial(vgg, depth=_depth),
             least_side=32,
