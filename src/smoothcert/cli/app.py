@@ -12,7 +12,9 @@ from smoothcert.cli.analyze import analyze
 from smoothcert.cli.certify import certify
 from smoothcert.cli.demo import demo
 from smoothcert.cli.export import export
+from smoothcert.cli.listings import datasets, methods, models, recipes
 from smoothcert.cli.predict import predict
+from smoothcert.cli.train import train
 from smoothcert.errors import SmoothcertError
 
 USER_MISTAKE = 2
@@ -43,7 +45,7 @@ def _common(
     pass
 
 
-for command in (demo, certify, predict, analyze, export):
+for command in (demo, train, certify, predict, analyze, export, recipes, datasets, models, methods):
     app.command()(command)
 
 

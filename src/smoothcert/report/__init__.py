@@ -3,6 +3,7 @@
 from smoothcert.report.cost import returned_by_phase, sample_reduction, time_reduction
 from smoothcert.report.figures import certified_accuracy_figure, p_hat_figure, votes_figure
 from smoothcert.report.images_figure import images_figure
+from smoothcert.report.listings import LISTINGS, print_listing
 from smoothcert.report.page import write_report
 from smoothcert.report.preview_table import print_preview
 from smoothcert.report.style import figure_svg, save_figure
@@ -10,6 +11,7 @@ from smoothcert.report.summary import Summary, describe_indices
 from smoothcert.report.tables import common_grid, percent, print_summaries
 
 __all__ = [
+    "LISTINGS",
     "Summary",
     "certified_accuracy_figure",
     "common_grid",
@@ -18,6 +20,7 @@ __all__ = [
     "images_figure",
     "p_hat_figure",
     "percent",
+    "print_listing",
     "print_preview",
     "print_summaries",
     "returned_by_phase",

@@ -122,14 +122,13 @@ class TrainConfig(BaseModel):
 
     def objective(self) -> Objective:
         """Build the method with its settings; one that it does not have is refused by name."""
-        kind = OBJECTIVES[self.method]
-        known = hyper_parameters(kind)
+        known = hyper_parameters(self.method)
         for name in self.settings:
             if name not in known:
                 raise InvalidArgumentError(
                     f"method {self.method!r} has no setting {name!r}; known: {', '.join(known) or 'none'}"
                 )
-        return kind(**self.settings)
+        return OBJECTIVES[self.method](**self.settings)
 
     def noise_law(self) -> NoiseLaw:
         """Build the law of the noise."""
@@ -150,9 +149,9 @@ class TrainConfig(BaseModel):
         return TrainConfig(**{**self.model_dump(), **values})
 
 
-def hyper_parameters(kind: type[Objective]) -> tuple[str, ...]:
+def hyper_parameters(method: str) -> tuple[str, ...]:
     """Return the names of a method's settings."""
-    return tuple(field.name for field in dataclasses.fields(kind))  # type: ignore[arg-type]
+    return tuple(field.name for field in dataclasses.fields(OBJECTIVES[method]))  # type: ignore[arg-type]
 
 
 def _sentence(error: ValidationError) -> str:

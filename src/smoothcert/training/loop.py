@@ -20,7 +20,7 @@ from lightning_fabric import Fabric
 from numpy.typing import NDArray
 from torch import nn
 
-from smoothcert.data import Dataset
+from smoothcert.data import DATASETS, Dataset, augmented_batch
 from smoothcert.errors import ModelOutputError
 from smoothcert.noise import NoiseLaw
 from smoothcert.seeding import generator_for, state_words, stream_key
@@ -69,6 +69,7 @@ class Loop:
         self.config, self.seed, self.on_step = config, seed, on_step
         self.objective: Objective = config.objective()
         self.noise: NoiseLaw = config.noise_law()
+        self._augmentation = DATASETS[config.dataset].augmentation if config.augment else "none"
         self._images = chosen_images(len(train_set), config.max_train_images)
         per_step = config.batch_size
         if not self.objective.batch_counts_images:
@@ -85,8 +86,9 @@ class Loop:
         torch.random.set_rng_state(generator_for(self.seed, number, "train-torch").get_state())
         totals: dict[str, float] = defaultdict(float)
         draws = _generator(self.fabric.device, self.seed, number, "train-noise")
+        crops = generator_for(self.seed, number, "train-augment")
         for step, chosen in self._batches(number):
-            parts = self._step(step, number, chosen, draws)
+            parts = self._step(step, number, chosen, draws, crops)
             for name, value in parts.items():
                 totals[name] += value * len(chosen)
             if self.on_step is not None:
@@ -105,7 +107,12 @@ class Loop:
         yield from enumerate(parts, start=epoch * self.steps_per_epoch)
 
     def _step(
-        self, step: int, epoch: int, chosen: NDArray[np.int64], draws: torch.Generator
+        self,
+        step: int,
+        epoch: int,
+        chosen: NDArray[np.int64],
+        draws: torch.Generator,
+        crops: torch.Generator,
     ) -> dict[str, float]:
         """Take one step and return the named parts of its loss, over all processes."""
         config, fabric = self.config, self.fabric
@@ -114,7 +121,9 @@ class Loop:
             group["lr"] = config.lr * share
         first = len(chosen) * fabric.global_rank // fabric.world_size
         rows = chosen[first : len(chosen) * (fabric.global_rank + 1) // fabric.world_size]
-        images = self.train_set.batch(rows).to(fabric.device, non_blocking=True)
+        images = augmented_batch(
+            self.train_set, rows, self._augmentation, crops, first=first, total=len(chosen)
+        ).to(fabric.device, non_blocking=True)
         labels = torch.from_numpy(self.train_set.labels[rows]).to(fabric.device, non_blocking=True)
         source = NoiseSource(self.noise, draws, first=first, total=len(chosen))
         with fabric.autocast():

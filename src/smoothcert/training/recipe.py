@@ -83,7 +83,9 @@ class Recipe(BaseModel):
 
 def recipe_names() -> tuple[str, ...]:
     """Return the names of all recipes that come with the package, sorted."""
-    return tuple(sorted(entry.name.removesuffix(_ENDING) for entry in _folder() if entry.name.endswith(_ENDING)))
+    return tuple(
+        sorted(entry.name.removesuffix(_ENDING) for entry in _folder() if entry.name.endswith(_ENDING))
+    )
 
 
 def load_recipe(name: str) -> Recipe:
@@ -118,7 +120,9 @@ def _parsed(text: str, name: str) -> Recipe:
     except yaml.YAMLError as error:
         raise InvalidArgumentError(f"recipe {name!r} is no YAML: {' '.join(str(error).split())}") from error
     if not isinstance(content, dict):
-        raise InvalidArgumentError(f"recipe {name!r} must be a table of settings, got {type(content).__name__}")
+        raise InvalidArgumentError(
+            f"recipe {name!r} must be a table of settings, got {type(content).__name__}"
+        )
     try:
         recipe = Recipe(**{"name": name, **content})
     except ValidationError as error:

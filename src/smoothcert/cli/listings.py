@@ -1,0 +1,73 @@
+"""`smoothcert recipes`, `datasets`, `models` and `methods`: what there is."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from smoothcert.report import LISTINGS, print_listing
+
+AsJson = Annotated[bool, typer.Option("--json", help="Everything that is known, as one JSON list.")]
+Filter = Annotated[str, typer.Argument(metavar="[TEXT]", help="Only names that contain this.")]
+
+
+def recipes(text: Filter = "", as_json: AsJson = False) -> None:
+    """List the recipes: trainings of the papers' tables by name.
+
+    Examples:
+
+      smoothcert recipes
+
+      smoothcert recipes cifar10
+    """
+    columns = (
+        "name",
+        "sigma",
+        "epochs",
+        "parameters",
+        "forward FLOPs",
+        "passes per image",
+        "hyper-parameters",
+    )
+    _print("recipes", columns, ("networks", "about"), text, as_json)
+
+
+def datasets(text: Filter = "", as_json: AsJson = False) -> None:
+    """List the data sets.
+
+    Example:
+
+      smoothcert datasets
+    """
+    columns = ("name", "image", "classes", "training images", "augmentation")
+    _print("datasets", columns, ("about",), text, as_json)
+
+
+def models(text: Filter = "", as_json: AsJson = False) -> None:
+    """List the networks, with parameters and operations of a forward pass.
+
+    Example:
+
+      smoothcert models resnet
+    """
+    columns = ("name", "input", "classes", "parameters", "forward FLOPs", "stages")
+    _print("models", columns, ("about",), text, as_json)
+
+
+def methods(text: Filter = "", as_json: AsJson = False) -> None:
+    """List the training methods, with their cost and hyper-parameters.
+
+    A pass is one forward and backward pass of a noisy copy; a pass for an attack's gradient counts two thirds.
+
+    Example:
+
+      smoothcert methods
+    """
+    columns = ("name", "copies", "passes per image", "hyper-parameters")
+    _print("methods", columns, ("their defaults", "about"), text, as_json)
+
+
+def _print(what: str, columns: tuple[str, ...], notes: tuple[str, ...], text: str, as_json: bool) -> None:
+    rows = [row for row in LISTINGS[what]() if text in row["name"]]
+    print_listing(rows, title=f"{len(rows)} {what}", as_json=as_json, columns=columns, notes=notes)

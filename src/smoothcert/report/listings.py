@@ -1,0 +1,132 @@
+"""What there is: recipes, data sets, networks and methods, as tables or JSON."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from smoothcert.data import DATASETS
+from smoothcert.models import describe_model, describe_models
+from smoothcert.training import OBJECTIVES, hyper_parameters, load_recipe, recipe_names
+
+Listing = list[dict[str, Any]]
+
+
+def list_models() -> Listing:
+    """Return every network with its size and the price of a forward pass."""
+    return [
+        {
+            "name": found.name,
+            "input": "x".join(map(str, found.input_shape)),
+            "classes": found.num_classes,
+            "parameters": found.parameters,
+            "forward FLOPs": found.flops,
+            "stages": len(found.stages),
+            "about": found.summary,
+        }
+        for found in describe_models()
+    ]
+
+
+def list_datasets() -> Listing:
+    """Return every data set with its shape and splits."""
+    return [
+        {
+            "name": name,
+            "image": "x".join(map(str, source.input_shape)),
+            "classes": source.num_classes or "any",
+            "training images": source.train_size or "any",
+            "splits": ", ".join(source.splits),
+            "augmentation": source.augmentation,
+            "about": source.summary,
+        }
+        for name, source in ((name, DATASETS[name]) for name in DATASETS)
+    ]
+
+
+def list_methods() -> Listing:
+    """Return every training method with its cost and hyper-parameters, at their defaults."""
+    rows = []
+    for name in OBJECTIVES:
+        method, settings = OBJECTIVES[name](), hyper_parameters(name)
+        rows.append(
+            {
+                "name": name,
+                "copies": method.copies,
+                "passes per image": round(method.cost, 2),
+                "hyper-parameters": len(settings),
+                "their defaults": ", ".join(f"{one}={getattr(method, one)}" for one in settings) or "none",
+                "about": method.summary,
+            }
+        )
+    return rows
+
+
+def list_recipes() -> Listing:
+    """Return every recipe with its rows, and what training its first row costs."""
+    rows = []
+    for name in recipe_names():
+        recipe = load_recipe(name)
+        config = recipe.config()
+        model = describe_model(config.model)
+        rows.append(
+            {
+                "name": name,
+                "dataset": config.dataset,
+                "method": config.method,
+                "sigma": ", ".join(f"{sigma:g}" for sigma in recipe.rows),
+                "networks": ", ".join(recipe.networks),
+                "epochs": config.epochs,
+                "parameters": model.parameters,
+                "forward FLOPs": model.flops,
+                "passes per image": round(config.objective().cost, 2),
+                "hyper-parameters": len(hyper_parameters(config.method)),
+                "about": recipe.about,
+                "source": recipe.source,
+            }
+        )
+    return rows
+
+
+LISTINGS: dict[str, Callable[[], Listing]] = {
+    "recipes": list_recipes,
+    "datasets": list_datasets,
+    "models": list_models,
+    "methods": list_methods,
+}
+
+
+def print_listing(
+    rows: Sequence[dict[str, Any]], *, title: str, as_json: bool, columns: Sequence[str], notes: Sequence[str]
+) -> None:
+    """Print rows as JSON with all they have, or as lines of columns with notes under each.
+
+    Args:
+        rows: what a listing returned.
+        title: over the lines.
+        as_json: print everything as one JSON list instead.
+        columns: what a row shows in line.
+        notes: what it shows in lines of its own, being long.
+    """
+    if as_json:
+        print(json.dumps(list(rows), indent=2))
+        return
+    print(title)
+    cells = [list(columns), *([_shown(row[column]) for column in columns] for row in rows)]
+    widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
+    numbers = [all(isinstance(row[column], int | float) for row in rows) for column in columns]
+    for line, row in zip(cells, [None, *rows], strict=True):
+        aligned = (
+            cell.rjust(width) if number else cell.ljust(width)
+            for cell, width, number in zip(line, widths, numbers, strict=True)
+        )
+        print("  ".join(aligned).rstrip())
+        for note in notes if row is not None else ():
+            for wrapped in textwrap.wrap(f"{note}: {row[note]}", width=96):
+                print(f"    {wrapped}")
+
+
+def _shown(value: Any) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
