@@ -1,20 +1,15 @@
 """idx files written by hand are read as what they hold; damaged ones are named."""
 
 import gzip
-import struct
 
 import numpy as np
 import pytest
 
+from made_up import idx
 from smoothcert.data import load_dataset, read_idx
-from smoothcert.data.idx import HOLDOUT
 from smoothcert.errors import DataError
 
-SIZES = {"train": HOLDOUT + 20, "t10k": 7}
-
-
-def idx(array):
-    return struct.pack(f">BBBB{array.ndim}I", 0, 0, 8, array.ndim, *array.shape) + array.tobytes()
+SIZES = {"train": 40, "t10k": 7}
 
 
 def arrays(stem):
@@ -41,7 +36,7 @@ def test_splits_hold_what_the_files_hold(folder):
     np.testing.assert_array_equal(test.labels, labels)
     train, holdout = load_dataset("mnist", "train", folder), load_dataset("mnist", "holdout", folder)
     np.testing.assert_array_equal(np.concatenate([train.images, holdout.images])[:, 0], arrays("train")[0])
-    assert (len(train), len(holdout)) == (20, HOLDOUT)
+    assert (len(train), len(holdout)) == (36, 4)
     assert train.input_shape == (1, 28, 28)
 
 
@@ -59,6 +54,9 @@ def test_missing_and_damaged_files_are_named(folder):
     labels = folder / "t10k-labels-idx1-ubyte"
     for content, message in (
         (idx(arrays("t10k")[1])[:-1], "cut short"),
+        (idx(arrays("t10k")[1][1:]), "6 labels for 7 images"),
+        (idx(arrays("t10k")[1] + np.uint8(10)), r"has the label 1\d, but labels lie in 0\.\.9"),
+        (idx(arrays("t10k")[0]), "must be a list of integers"),
         (b"PK..", "no idx file"),
         (b"", "no idx"),
     ):
@@ -67,6 +65,10 @@ def test_missing_and_damaged_files_are_named(folder):
             load_dataset("mnist", "test", folder)
     labels.unlink()
     with pytest.raises(DataError, match="t10k-labels-idx1-ubyte"):
+        load_dataset("mnist", "test", folder)
+    (folder / "t10k-labels-idx1-ubyte").write_bytes(idx(arrays("t10k")[1]))
+    (folder / "t10k-images-idx3-ubyte").write_bytes(idx(arrays("t10k")[0][:, 1:]))
+    with pytest.raises(DataError, match="must hold 28x28 images"):
         load_dataset("mnist", "test", folder)
     zipped = folder / "t10k-images-idx3-ubyte.gz"
     zipped.write_bytes(zipped.read_bytes()[:-20])

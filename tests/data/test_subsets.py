@@ -2,7 +2,7 @@
 
 import pytest
 
-from smoothcert.data import select_indices
+from smoothcert.data import parse_subset, select_indices
 from smoothcert.errors import InvalidArgumentError
 
 
@@ -18,6 +18,10 @@ from smoothcert.errors import InvalidArgumentError
         ({"indices": "2:5"}, [2, 3, 4]),
         ({"indices": "5:"}, [5, 6]),
         ({"indices": "0:7"}, [0, 1, 2, 3, 4, 5, 6]),
+        ({"indices": "5"}, [5]),
+        ({"indices": "5:, 0:2,3"}, [0, 1, 3, 5, 6]),
+        ({"indices": "1::3"}, [1, 4]),
+        ({"indices": "0:5:2"}, [0, 2, 4]),
     ],
 )
 def test_choice(option, expected):
@@ -33,7 +37,12 @@ def test_choice(option, expected):
         ({"indices": "3:3"}, "end at 7 at most.*'3:3'"),
         ({"indices": "3:8"}, "end at 7 at most.*'3:8'"),
         ({"indices": "7:"}, "'7:'"),
-        ({"indices": "5"}, "must look like 10:20.*'5'"),
+        ({"indices": "7"}, "end at 7 at most.*'7'"),
+        ({"indices": "0:3,8"}, "end at 7 at most.*'0:3,8'"),
+        ({"indices": "0:5:0"}, "at least one image.*'0:5:0'"),
+        ({"indices": "0:3,2"}, "once, but '0:3,2' chooses 2 again"),
+        ({"indices": "0:3,"}, "must look like 10:20"),
+        ({"indices": ""}, "must look like 10:20"),
         ({"indices": "-3:"}, "must look like"),
         ({"indices": "a:b"}, "must look like"),
         ({"every": 2, "first": 3}, "at most one of .* got every and first"),
@@ -42,3 +51,34 @@ def test_choice(option, expected):
 def test_wrong_choices_name_the_value(option, message):
     with pytest.raises(InvalidArgumentError, match=message):
         select_indices(7, **option)
+
+
+@pytest.mark.parametrize(
+    "text, expected",
+    [
+        ("all", range(10_000)),
+        ("every(20)", range(0, 10_000, 20)),
+        (" first( 500 ) ", range(500)),
+        ("888:1888", range(888, 1888)),
+        ("1::20", range(1, 10_000, 20)),
+        ("0:100,200:300,7000", [*range(100), *range(200, 300), 7000]),
+    ],
+)
+def test_text_of_a_recipe(text, expected):
+    assert parse_subset(text, 10_000) == tuple(expected)
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("each(20)", r"must look like all, every\(20\).*'each\(20\)'"),
+        ("every(-1)", "must look like all"),
+        ("", "must look like all"),
+        ("every(0)", "every must be at least 1"),
+        ("first(11)", r"first must lie in 1\.\.10"),
+        ("3:11", "end at 10 at most"),
+    ],
+)
+def test_wrong_text_of_a_recipe(text, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        parse_subset(text, 10)

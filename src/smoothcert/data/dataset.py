@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from smoothcert.data.pictures import PictureFiles
 from smoothcert.errors import DataError
 
 
@@ -19,20 +20,20 @@ from smoothcert.errors import DataError
 class Dataset:
     """Labelled images of one split; uint8 images are read as [0, 1], float32 images as they are.
 
-    Not a loader that shuffles, augments or checks the [0, 1] range (the certifier does the last), and not a
-    copy: it keeps views of the arrays it is given.
+    Not a loader that shuffles, augments (see `augmented_batch`) or checks the [0, 1] range (the certifier does the
+    last), and not a copy: it keeps views of the arrays it is given, and pictures stay in their files until asked for.
 
     Args:
         name: the data set's name, e.g. "digits".
         split: which part of it this is, e.g. "test".
-        images: uint8 or float32, (N, ...): N images of one shape, also plain vectors.
+        images: uint8 or float32, (N, ...): N images of one shape, also plain vectors; or picture files.
         labels: int64, (N,): indices into `class_names`.
         class_names: one name per class, in the order of the labels.
     """
 
     name: str
     split: str
-    images: NDArray[Any]
+    images: NDArray[Any] | PictureFiles
     labels: NDArray[np.int64]
     class_names: tuple[str, ...]
 
@@ -96,15 +97,24 @@ class Dataset:
     def digest(self) -> str:
         """SHA-256 over dtype, shape and bytes of images and labels, and the class names, as hex digits.
 
-        Computed each time: whoever made the data set may still change the arrays behind it.
+        Computed each time: whoever made the data set may still change the arrays behind it. For picture files,
+        `PictureFiles.update_digest` says what stands for the images.
         """
         found = hashlib.sha256()
-        for array in (self.images, self.labels):
-            plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
-            found.update(json.dumps([plain.dtype.str, plain.shape]).encode() + b"\n")
-            found.update(plain.data)
+        if isinstance(self.images, PictureFiles):
+            self.images.update_digest(found)
+        else:
+            _update_digest(found, self.images)
+        _update_digest(found, self.labels)
         found.update(json.dumps(self.class_names).encode())
         return found.hexdigest()
+
+
+def _update_digest(digest: Any, array: NDArray[Any]) -> None:
+    """Add an array's dtype, shape and bytes to a hash, whatever its layout in memory."""
+    plain = np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("<"))
+    digest.update(json.dumps([plain.dtype.str, plain.shape]).encode() + b"\n")
+    digest.update(plain.data)
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:
@@ -114,13 +124,13 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
     return view
 
 
-def _check_images(images: NDArray[Any]) -> None:
+def _check_images(images: NDArray[Any] | PictureFiles) -> None:
     """Refuse images of another type than uint8 or float32, without a shape, or none at all."""
     if images.dtype not in (np.uint8, np.float32):
         raise DataError(
             f"images must be uint8 in 0..255 or float32 in [0, 1], got dtype {images.dtype}; convert them"
         )
-    if images.ndim < 2 or images.size == 0:
+    if len(images.shape) < 2 or 0 in images.shape:
         raise DataError(
             f"images must have shape (N, ...) with at least one image and one value each, got {images.shape}"
         )

@@ -64,8 +64,12 @@ def _read(split: str, data_dir: Path | None) -> Dataset:
 
 DIGITS = DATASETS.register("digits")(
     DataSource(
-        summary="1,797 real 8x8 handwritten digits in 10 classes, embedded (scikit-learn)",
+        summary="1,797 real 8x8 handwritten digits in 10 classes, embedded (scikit-learn); 1,097 train, 200 holdout, "
+        "500 test",
         splits=("train", "holdout", "test"),
         read=_read,
+        input_shape=(1, 8, 8),
+        num_classes=10,
+        train_size=1_097,
     )
 )

@@ -1,4 +1,8 @@
-"""MNIST and Fashion-MNIST from their idx files, plain or gzipped."""
+"""MNIST and Fashion-MNIST from their idx files, plain or gzipped.
+
+Of the 60,000 training images the last 5,000 are the hold-out (a tenth, where a folder has fewer than 50,000), so
+55,000 are trained on; the test split has 10,000.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.data.dataset import Dataset
+from smoothcert.data.files import checked_labels, find_files
 from smoothcert.data.loading import DATASETS, DataSource
+from smoothcert.data.splits import SPLITS, training_part
 from smoothcert.errors import DataError
 
-HOLDOUT = 5_000  # the last training images; never test images
 _STEMS = {"train": "train", "holdout": "train", "test": "t10k"}
 _FASHION = (
     "T-shirt/top",
@@ -52,36 +57,35 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
     return np.frombuffer(raw, dtype=np.uint8, offset=4 + 4 * dimensions).reshape(shape)
 
 
-def _find(folder: Path, stem: str) -> Path:
-    """Return the file, plain or gzipped; name both places if there is neither."""
-    for path in (folder / stem, folder / f"{stem}.gz"):
-        if path.exists():
-            return path
-    raise DataError(
-        f"there is no {folder / stem} nor {stem}.gz; give the folder of the four idx files with --data-dir "
-        "(they are published as train-images-idx3-ubyte.gz and so on)"
+def _read(name: str, class_names: tuple[str, ...], origin: str, split: str, data_dir: Path | None) -> Dataset:
+    """Return one split from the files in a folder of the data set's name inside `data_dir`, or in `data_dir`."""
+
+    def find(kind: str) -> Path:
+        stem = f"{_STEMS[split]}-{kind}-ubyte"
+        return find_files(data_dir, [name, ""], [[stem], [f"{stem}.gz"]], name=name, origin=origin)[0]
+
+    images_path, labels_path = find("images-idx3"), find("labels-idx1")
+    images = read_idx(images_path)
+    if images.shape[1:] != (28, 28):
+        raise DataError(f"{images_path} must hold 28x28 images, got shape {images.shape}; get the file again")
+    labels = checked_labels(read_idx(labels_path), labels_path, count=len(images), num_classes=10)
+    part = slice(None) if split == "test" else training_part(split, len(images))
+    return Dataset.from_arrays(
+        images[part, None], labels[part], name=name, split=split, class_names=class_names
     )
 
 
-def _read(name: str, class_names: tuple[str, ...], split: str, data_dir: Path | None) -> Dataset:
-    """Return one split from the files in `data_dir`, or in a folder of the data set's name inside it."""
-    if data_dir is None:
-        raise DataError(f"{name} is not embedded: say where its idx files are with data_dir (--data-dir)")
-    folder = data_dir / name if (data_dir / name).is_dir() else data_dir
-    images = read_idx(_find(folder, f"{_STEMS[split]}-images-idx3-ubyte"))[:, None]
-    labels = read_idx(_find(folder, f"{_STEMS[split]}-labels-idx1-ubyte")).astype(np.int64)
-    part = {"train": slice(0, -HOLDOUT), "holdout": slice(-HOLDOUT, None), "test": slice(None)}[split]
-    return Dataset.from_arrays(images[part], labels[part], name=name, split=split, class_names=class_names)
-
-
-for _name, _classes, _what in (
-    ("mnist", tuple("0123456789"), "handwritten digits"),
-    ("fashion-mnist", _FASHION, "pictures of clothes"),
+for _name, _classes, _what, _origin in (
+    ("mnist", tuple("0123456789"), "handwritten digits", "https://ossci-datasets.s3.amazonaws.com/mnist/"),
+    ("fashion-mnist", _FASHION, "pictures of clothes", "https://github.com/zalandoresearch/fashion-mnist"),
 ):
     DATASETS.register(_name)(
         DataSource(
-            summary=f"70,000 28x28 {_what} in 10 classes, from idx files",
-            splits=("train", "holdout", "test"),
-            read=partial(_read, _name, _classes),
+            summary=f"70,000 28x28 {_what} in 10 classes, from idx files; 55,000 train, 5,000 holdout, 10,000 test",
+            splits=SPLITS,
+            read=partial(_read, _name, _classes, _origin),
+            input_shape=(1, 28, 28),
+            num_classes=10,
+            train_size=55_000,
         )
     )

@@ -21,11 +21,23 @@ class DataSource:
         summary: one line for listings.
         splits: names of the splits, e.g. ("train", "holdout", "test").
         read: from a split's name and the folder of files (None: the source's own place) to the data.
+        input_shape: shape of one image.
+        num_classes: number of classes; None if the files decide.
+        mean: per channel, in pixel units: what a network's first layer subtracts.
+        std: per channel, in pixel units: what it then divides by.
+        augmentation: name in `AUGMENTATIONS` of the one usually trained with.
+        train_size: images in the train split of the published files, hold-out taken off; None if the files decide.
     """
 
     summary: str
     splits: tuple[str, ...]
     read: Callable[[str, Path | None], Dataset]
+    input_shape: tuple[int, ...]
+    num_classes: int | None
+    mean: tuple[float, ...] = (0.0,)
+    std: tuple[float, ...] = (1.0,)
+    augmentation: str = "none"
+    train_size: int | None = None
 
 
 DATASETS: Registry[DataSource] = Registry("dataset")

@@ -1,8 +1,9 @@
-"""Subsets of a split, in the three ways the command line offers."""
+"""Subsets of a split, by the options of the command line or as one text in a recipe."""
 
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from smoothcert.errors import InvalidArgumentError
 
@@ -18,7 +19,8 @@ def select_indices(
         size: number of images in the split.
         every: K chooses 0, K, 2K, ..
         first: N chooses 0 .. N-1.
-        indices: "A:B" chooses A .. B-1; "A:" goes on to the end.
+        indices: parts with commas between them, e.g. "0:100,200:300,7": "A:B" chooses A .. B-1, "A:" goes on to
+            the end, "A:B:K" takes every K-th of them ("1::20" is 1, 21, ..), "A" is one image.
     """
     options = {"every": every, "first": first, "indices": indices}
     given = {name: value for name, value in options.items() if value is not None}
@@ -37,19 +39,58 @@ def select_indices(
             )
         return tuple(range(first))
     if indices is not None:
-        return _slice(size, indices)
+        return _places(size, indices)
     return tuple(range(size))
 
 
-def _slice(size: int, text: str) -> tuple[int, ...]:
-    """Read "A:B" or "A:" as a half-open range within 0..size."""
-    match = re.fullmatch(r"\s*(\d+)\s*:\s*(\d+)?\s*", text, flags=re.ASCII)
+def parse_subset(text: str, size: int) -> tuple[int, ...]:
+    """Return the image indices that a text chooses: "all", "every(20)", "first(500)" or parts like "888:1888,7".
+
+    Args:
+        text: the choice, as in a recipe; parts are those of `select_indices`.
+        size: number of images in the split.
+    """
+    if text.strip() == "all":
+        return select_indices(size)
+    match = re.fullmatch(r"\s*(every|first)\s*\(\s*(\d+)\s*\)\s*", text, flags=re.ASCII)
+    if match is None and re.fullmatch(r"[\d:,\s]+", text, flags=re.ASCII):
+        return select_indices(size, indices=text)
     if match is None:
-        raise InvalidArgumentError(f"indices must look like 10:20 or 10: (end left out), got {text!r}")
-    start, stop = int(match[1]), int(match[2]) if match[2] else size
-    if not start < stop <= size:
+        raise InvalidArgumentError(
+            f"a subset must look like all, every(20), first(500) or 888:1888,7, got {text!r}"
+        )
+    if match[1] == "every":
+        return select_indices(size, every=int(match[2]))
+    return select_indices(size, first=int(match[2]))
+
+
+def _places(size: int, text: str) -> tuple[int, ...]:
+    """Read parts with commas between them, in ascending order; an image may be chosen once only."""
+    found: list[int] = []
+    for part in text.split(","):
+        found += _part(size, part, text)
+    found.sort()
+    for place, following in pairwise(found):
+        if place == following:
+            raise InvalidArgumentError(
+                f"indices must choose an image once, but {text!r} chooses {place} again"
+            )
+    return tuple(found)
+
+
+def _part(size: int, part: str, text: str) -> range:
+    """Read "A", "A:B", "A:" or "A:B:K" as places within 0..size-1."""
+    pattern = r"\s*(\d+)\s*(:\s*(\d+)?\s*(?::\s*(\d+)\s*)?)?"
+    match = re.fullmatch(pattern, part, flags=re.ASCII)
+    if match is None:
+        raise InvalidArgumentError(
+            f"indices must look like 10:20 or 10: (end left out) or 0:100,200:300,7, got {text!r}"
+        )
+    start, step = int(match[1]), int(match[4] or 1)
+    stop = start + 1 if match[2] is None else int(match[3] or size)
+    if not (start < stop <= size and step >= 1):
         raise InvalidArgumentError(
             f"indices must choose at least one image and end at {size} at most, the number of images in the "
             f"split, got {text!r}"
         )
-    return tuple(range(start, stop))
+    return range(start, stop, step)

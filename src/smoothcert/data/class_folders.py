@@ -1,0 +1,174 @@
+"""ImageNet, and any folder of class folders of pictures.
+
+    ROOT/train/CLASS/picture.jpg    trained on, and held out
+    ROOT/test/CLASS/picture.jpg     test; without test/, val/ is the test split (ImageNet: always val/)
+
+Classes are numbered in the order of their folders' names. The hold-out are 5,000 training pictures (a tenth, where
+there are fewer than 50,000): those whose names have the smallest keyed hash. A folder without train/, test/ and val/
+is split by a keyed hash of each name: a fifth is the test split, whatever other files come or go. Pictures are
+decoded when they are asked for: shorter side to 256 pixels, central 224x224.
+"""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from smoothcert.data.dataset import Dataset
+from smoothcert.data.files import require_data_dir
+from smoothcert.data.loading import DATASETS, DataSource
+from smoothcert.data.picture import CROP
+from smoothcert.data.pictures import PictureFiles
+from smoothcert.data.splits import SPLITS, holdout_size, keyed_fraction
+from smoothcert.errors import DataError
+
+_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
+_TEST_SHARE = 0.2  # of a folder that is not split into train/ and test/
+_IMAGENET_CLASSES = 1_000
+_IMAGENET_ORIGIN = "https://image-net.org/download.php"
+
+
+def class_names(folder: Path) -> tuple[str, ...]:
+    """Return the names of the class folders in `folder`, sorted; hidden ones are left out."""
+    with os.scandir(folder) as entries:
+        return tuple(sorted(e.name for e in entries if e.is_dir() and not e.name.startswith(".")))
+
+
+def list_pictures(folder: Path, classes: tuple[str, ...]) -> list[str]:
+    """Return the names of all pictures, "CLASS/FILE", sorted within each class; an empty class is an error."""
+    found: list[str] = []
+    for name in classes:
+        with os.scandir(folder / name) as entries:
+            files = sorted(e.name for e in entries if _is_picture(e))
+        if not files:
+            raise DataError(
+                f"the class folder {folder / name} holds no picture ({', '.join(sorted(_ENDINGS))}); fill or remove it"
+            )
+        found += [f"{name}/{file}" for file in files]
+    return found
+
+
+def _is_picture(entry: os.DirEntry[str]) -> bool:
+    return not entry.name.startswith(".") and Path(entry.name).suffix.lower() in _ENDINGS and entry.is_file()
+
+
+def _is_split(folder: Path) -> bool:
+    """Tell a split from a class that happens to be called "train": a split holds folders."""
+    return folder.is_dir() and bool(class_names(folder))
+
+
+def _read_folder(split: str, data_dir: Path | None) -> Dataset:
+    """Return one split of the user's own class folders in `data_dir`."""
+    root = require_data_dir(data_dir, "folder", "your own pictures, one folder per class")
+    if any(_is_split(root / part) for part in ("train", "test", "val")):
+        return _read_split_folders(
+            "folder", root, root / ("test" if _is_split(root / "test") else "val"), split
+        )
+    classes = class_names(root)
+    if not classes:
+        raise DataError(
+            f"{root} holds no class folders; put the pictures of each class into a folder of its own"
+        )
+    names = list_pictures(root, classes)
+    is_test = [keyed_fraction(name, "test") < _TEST_SHARE for name in names]
+    chosen = [name for name, test in zip(names, is_test, strict=True) if test == (split == "test")]
+    if not chosen:
+        raise DataError(
+            f"the {len(names)} pictures in {root} are too few to leave any for the {split} split; add pictures or "
+            f"make folders train and test there"
+        )
+    return _dataset("folder", root, classes, chosen, split)
+
+
+def _read_imagenet(split: str, data_dir: Path | None) -> Dataset:
+    """Return one split of the folders train/ and val/ in `data_dir`, or in the folder "imagenet" inside it."""
+    home = require_data_dir(data_dir, "imagenet", _IMAGENET_ORIGIN)
+    root = next(
+        (r for r in (home, home / "imagenet") if _is_split(r / "train") or _is_split(r / "val")), None
+    )
+    if root is None:
+        raise DataError(
+            f"there is no folder train or val with class folders in {home} nor {home / 'imagenet'}; get ImageNet "
+            f"from {_IMAGENET_ORIGIN} and sort its pictures into class folders"
+        )
+    return _read_split_folders("imagenet", root, root / "val", split, alone=_IMAGENET_CLASSES)
+
+
+def _read_split_folders(
+    name: str, root: Path, test: Path, split: str, *, alone: int | None = None
+) -> Dataset:
+    """Return one split of a root with train/ and a test folder.
+
+    Args:
+        name: the data set's name.
+        root: folder that holds train/.
+        test: the folder of the test split.
+        split: the split to return.
+        alone: number of classes that train/ or the test folder must have where the other is not there to agree.
+    """
+    train = root / "train"
+    wanted = test if split == "test" else train
+    if not _is_split(wanted):
+        raise DataError(
+            f"there is no folder {wanted} with class folders, so {name} has no {split} split; add it"
+        )
+    classes = class_names(wanted)
+    other = train if split == "test" else test
+    if _is_split(other):
+        differing = sorted(set(classes).symmetric_difference(class_names(other)))
+        if differing:
+            raise DataError(
+                f"{train} and {test} hold different class folders ({len(differing)} are in one only, e.g. "
+                f"{differing[0]!r}), so labels would not agree; make them the same"
+            )
+    elif alone is not None and len(classes) != alone:
+        raise DataError(
+            f"{wanted} holds {len(classes)} class folders instead of {alone} and there is no {other} to agree with; "
+            f"complete it, or read a part of {name} as dataset 'folder'"
+        )
+    return _dataset(name, wanted, classes, list_pictures(wanted, classes), split)
+
+
+def _dataset(name: str, root: Path, classes: tuple[str, ...], names: list[str], split: str) -> Dataset:
+    """Make the data set of one split; train and holdout are parts of the training pictures `names`."""
+    if split != "test":
+        ranked = sorted(names, key=lambda picture: (keyed_fraction(picture, "holdout"), picture))
+        held_out = set(ranked[: holdout_size(len(names))])
+        names = [picture for picture in names if (picture in held_out) == (split == "holdout")]
+    number = {folder: label for label, folder in enumerate(classes)}
+    labels = np.array([number[picture.split("/", 1)[0]] for picture in names], dtype=np.int64)
+    return Dataset(name, split, PictureFiles(root, names), labels, classes)
+
+
+for _name, _what, _reader, _classes, _size in (
+    (
+        "imagenet",
+        "1,331,167 pictures in 1,000 classes, from folders train and val; 1,276,167 train, 5,000 holdout, 50,000 test",
+        _read_imagenet,
+        _IMAGENET_CLASSES,
+        1_276_167,
+    ),
+    (
+        "folder",
+        "your own pictures, one folder per class (see smoothcert.data.class_folders)",
+        _read_folder,
+        None,
+        None,
+    ),
+):
+    DATASETS.register(_name)(
+        DataSource(
+            summary=f"{_what}; read as {CROP}x{CROP} colour pictures",
+            splits=SPLITS,
+            read=partial(_reader),
+            input_shape=(3, CROP, CROP),
+            num_classes=_classes,
+            mean=(0.485, 0.456, 0.406),
+            std=(0.229, 0.224, 0.225),
+            augmentation="resized-crop-flip",
+            train_size=_size,
+        )
+    )

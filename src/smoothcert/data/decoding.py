@@ -1,0 +1,93 @@
+"""Decoding many pictures at once, in worker processes that start when they are first needed.
+
+Processes and not threads: half of the time goes into Python and Pillow code that holds the interpreter lock. They
+are started afresh (by a fork server, or spawned), never forked from a process that may have threads.
+"""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+import threading
+import warnings
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothcert.data.picture import CROP, decode_picture
+
+FEW = 16  # pictures up to which a process of its own would cost more than it saves
+
+_lock = threading.Lock()
+_pools: dict[int, ProcessPoolExecutor] = {}  # by process id: a forked child must not use its parent's pool
+
+
+def decode_pictures(
+    paths: Sequence[Path], numbers: NDArray[np.float64] | None = None, *, workers: int | None = None
+) -> NDArray[np.uint8]:
+    """Return the pictures as uint8 (N, 3, 224, 224), in the order of `paths`.
+
+    The pixels do not depend on the number of workers. A picture that does not decode raises `DataError`.
+
+    Args:
+        paths: the files.
+        numbers: (N, `RANDOM_CROP_NUMBERS`) in [0, 1) for random crops; None: centre crops.
+        workers: processes to use, 1 for none but this; None: this one for 16 pictures or fewer, else one per core.
+    """
+    crops: list[list[float] | None] = [None] * len(paths) if numbers is None else numbers.tolist()
+    count = _cores() if workers is None and len(paths) > FEW else workers or 1
+    found = np.empty((len(paths), 3, CROP, CROP), dtype=np.uint8)
+    for place, pixels in enumerate(_decoded(paths, crops, count)):
+        found[place] = pixels
+    return found
+
+
+def _decoded(
+    paths: Sequence[Path], crops: Sequence[Sequence[float] | None], count: int
+) -> Sequence[NDArray[np.uint8]]:
+    """Decode here or in worker processes; workers that die (memory, say) cost time and not the result."""
+    # A daemonic process, such as another pool's worker, may not have children.
+    if count > 1 and not multiprocessing.current_process().daemon:
+        try:
+            chunk = max(1, min(16, len(paths) // (2 * count)))
+            return list(_pool(count).map(decode_picture, paths, crops, chunksize=chunk))
+        except BrokenProcessPool:
+            close_decoders()
+            warnings.warn(
+                "the processes that decode pictures died, so this one decodes; free some memory, and in a script "
+                'begin its work under `if __name__ == "__main__":`',
+                RuntimeWarning,
+                stacklevel=2,
+            )
+    return [decode_picture(path, crop) for path, crop in zip(paths, crops, strict=True)]
+
+
+def _cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _pool(count: int) -> ProcessPoolExecutor:
+    """Return this process's pool; the first call decides its size."""
+    with _lock:
+        if os.getpid() not in _pools:
+            methods = multiprocessing.get_all_start_methods()
+            context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
+            _pools[os.getpid()] = ProcessPoolExecutor(count, mp_context=context)
+        return _pools[os.getpid()]
+
+
+def close_decoders() -> None:
+    """End this process's decoding workers, if any; the next large batch starts new ones."""
+    with _lock:
+        pool = _pools.pop(os.getpid(), None)
+    if pool is not None:
+        pool.shutdown(wait=True, cancel_futures=True)
+
+
+atexit.register(close_decoders)

@@ -1,0 +1,67 @@
+"""SVHN's cropped digits, from the .mat files train_32x32.mat, test_32x32.mat and extra_32x32.mat.
+
+Of the 73,257 training images the last 5,000 are the hold-out (a tenth, where a file has fewer than 50,000), so
+68,257 are trained on; the test split has 26,032 and the optional split "extra" 531,131. The files write the digit 0
+as label 10; here it is 0.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from smoothcert.data.dataset import Dataset
+from smoothcert.data.files import checked_labels, find_files
+from smoothcert.data.loading import DATASETS, DataSource
+from smoothcert.data.splits import SPLITS, training_part
+from smoothcert.errors import DataError
+
+_ORIGIN = "http://ufldl.stanford.edu/housenumbers/"
+
+
+def _read(split: str, data_dir: Path | None) -> Dataset:
+    """Return one split from its .mat file in `data_dir` or in the folder "svhn" inside it."""
+    file = f"{'train' if split == 'holdout' else split}_32x32.mat"
+    (path,) = find_files(data_dir, ["", "svhn"], [[file]], name="svhn", origin=_ORIGIN)
+    from scipy.io import loadmat  # here, because it is slow to import
+
+    try:
+        found = loadmat(path, variable_names=["X", "y"])
+    except Exception as error:  # a damaged file fails in any of a dozen ways
+        raise DataError(
+            f"cannot read {path} as a version 5 .mat file: {error}; get it again from {_ORIGIN}"
+        ) from error
+    if "X" not in found or "y" not in found:
+        raise DataError(f"{path} lacks X or y, so it is no file of cropped digits; get it from {_ORIGIN}")
+    pixels, labels = found["X"], found["y"]
+    if pixels.dtype != np.uint8 or pixels.ndim != 4 or pixels.shape[:3] != (32, 32, 3):
+        raise DataError(
+            f"X of {path} must be uint8 (32, 32, 3, N), got {pixels.dtype} {pixels.shape}; get it from {_ORIGIN}"
+        )
+    if labels.dtype.kind not in "iuf" or not np.isin(labels, np.arange(1, 11)).all():
+        raise DataError(f"the labels y of {path} must be whole numbers in 1..10; get it again from {_ORIGIN}")
+    targets = checked_labels(
+        labels.reshape(-1).astype(np.int64) % 10, path, count=pixels.shape[3], num_classes=10
+    )
+    part = training_part(split, len(targets)) if split in ("train", "holdout") else slice(None)
+    images = np.ascontiguousarray(pixels[..., part].transpose(3, 2, 0, 1))
+    return Dataset.from_arrays(
+        images, targets[part], name="svhn", split=split, class_names=tuple("0123456789")
+    )
+
+
+SVHN = DATASETS.register("svhn")(
+    DataSource(
+        summary="99,289 32x32 colour pictures of house numbers in 10 classes, from .mat files; 68,257 train, 5,000 "
+        "holdout, 26,032 test (and 531,131 extra, if its file is there)",
+        splits=(*SPLITS, "extra"),
+        read=_read,
+        input_shape=(3, 32, 32),
+        num_classes=10,
+        mean=(0.4377, 0.4438, 0.4728),
+        std=(0.1980, 0.2010, 0.1970),
+        augmentation="crop-flip",
+        train_size=68_257,
+    )
+)
