@@ -1,5 +1,6 @@
 """Attacks: smoothed classifier + image -> an image close by on which it does worse."""
 
+from smoothcert.attacks.ascent import GRADIENT_PASS
 from smoothcert.attacks.attack import ATTACKS, Attack
 from smoothcert.attacks.attacked import attacked
 from smoothcert.attacks.ddn import ddn
@@ -9,6 +10,7 @@ from smoothcert.attacks.smoothed_loss import copy_logits, noisy_logits, smoothed
 
 __all__ = [
     "ATTACKS",
+    "GRADIENT_PASS",
     "Attack",
     "attacked",
     "copy_logits",

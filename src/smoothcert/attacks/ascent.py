@@ -8,6 +8,10 @@ from torch import nn
 from smoothcert.attacks.length import unit
 from smoothcert.attacks.smoothed_loss import noisy_logits, smoothed_loss
 
+# Price of one such gradient per noisy copy, in training passes: forward and the gradient at the input cost as much
+# each as the gradient of the weights, which a training pass takes in addition.
+GRADIENT_PASS = 2 / 3
+
 
 def ascent(
     model: nn.Module, images: torch.Tensor, labels: torch.Tensor, offsets: torch.Tensor
