@@ -112,9 +112,10 @@ def test_workers_decode_the_same_pixels_and_name_damaged_files(tmp_path):
         with pytest.warns(RuntimeWarning, match="the processes that decode pictures died"):
             found = decode_pictures(paths[:13], workers=2)
         np.testing.assert_array_equal(found, decode_pictures(paths[:13], workers=1))
+        np.testing.assert_array_equal(found, decode_pictures(paths[:13], workers=2))
+        assert not decoding_module._pools  # dead workers are not tried a second time
     finally:
         close_decoders()
-    assert not decoding_module._pools
 
 
 def test_few_pictures_are_decoded_here_and_many_elsewhere(tmp_path, monkeypatch):

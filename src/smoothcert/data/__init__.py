@@ -1,32 +1,37 @@
 """Data: files -> `Dataset`, with splits, subsets, augmentation and a digest."""
 
-from smoothcert.data.dataset import Dataset
-from smoothcert.data.loading import DATASETS, DataSource, load_dataset  # isort: split
-
-from smoothcert.data import cifar, class_folders, svhn  # register their members when imported
 from smoothcert.data.augment import AUGMENTATIONS, Augmentation, augmented_batch, crop_flip
+from smoothcert.data.cifar import CIFAR10, CIFAR100
+from smoothcert.data.class_folders import FOLDER, IMAGENET
+from smoothcert.data.dataset import Dataset
 from smoothcert.data.decoding import close_decoders
 from smoothcert.data.digits import DIGITS
-from smoothcert.data.idx import read_idx
+from smoothcert.data.idx import FASHION_MNIST, MNIST, read_idx
+from smoothcert.data.loading import DATASETS, DataSource, load_dataset
 from smoothcert.data.pictures import PictureFiles
 from smoothcert.data.subsets import parse_subset, select_indices
+from smoothcert.data.svhn import SVHN
 
 __all__ = [
     "AUGMENTATIONS",
+    "CIFAR10",
+    "CIFAR100",
     "DATASETS",
     "DIGITS",
+    "FASHION_MNIST",
+    "FOLDER",
+    "IMAGENET",
+    "MNIST",
+    "SVHN",
     "Augmentation",
     "DataSource",
     "Dataset",
     "PictureFiles",
     "augmented_batch",
-    "cifar",
-    "class_folders",
     "close_decoders",
     "crop_flip",
     "load_dataset",
     "parse_subset",
     "read_idx",
     "select_indices",
-    "svhn",
 ]

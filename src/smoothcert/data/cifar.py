@@ -8,7 +8,6 @@ are the field's values for CIFAR-10; CIFAR-100 uses the same ones, since none ar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -111,11 +110,26 @@ class _Edition:
         return rows[:, self.label_bytes :], labels
 
 
-def _read(edition: _Edition, split: str, data_dir: Path | None) -> Dataset:
-    return edition.read(split, data_dir)
+def _source(edition: _Edition) -> DataSource:
+    """Enter one of the two data sets into the table."""
+    count = len(edition.class_names)
+    return DATASETS.register(edition.name)(
+        DataSource(
+            summary=f"60,000 32x32 colour pictures in {count} classes, from python or binary batches; 45,000 train, "
+            "5,000 holdout, 10,000 test",
+            splits=SPLITS,
+            read=edition.read,
+            input_shape=(3, 32, 32),
+            num_classes=count,
+            mean=(0.4914, 0.4822, 0.4465),
+            std=(0.2023, 0.1994, 0.2010),
+            augmentation="crop-flip",
+            train_size=45_000,
+        )
+    )
 
 
-for _edition in (
+CIFAR10 = _source(
     _Edition(
         name="cifar10",
         folders=("cifar-10-batches-py", "cifar-10-batches-bin"),
@@ -124,7 +138,9 @@ for _edition in (
         labels="labels",
         label_bytes=1,
         class_names=tuple(_CIFAR10.split()),
-    ),
+    )
+)
+CIFAR100 = _source(
     _Edition(
         name="cifar100",
         folders=("cifar-100-python", "cifar-100-binary"),
@@ -133,19 +149,5 @@ for _edition in (
         labels="fine_labels",
         label_bytes=2,
         class_names=tuple(_CIFAR100.split()),
-    ),
-):
-    DATASETS.register(_edition.name)(
-        DataSource(
-            summary=f"60,000 32x32 colour pictures in {len(_edition.class_names)} classes, from python or binary "
-            "batches; 45,000 train, 5,000 holdout, 10,000 test",
-            splits=SPLITS,
-            read=partial(_read, _edition),
-            input_shape=(3, 32, 32),
-            num_classes=len(_edition.class_names),
-            mean=(0.4914, 0.4822, 0.4465),
-            std=(0.2023, 0.1994, 0.2010),
-            augmentation="crop-flip",
-            train_size=45_000,
-        )
     )
+)

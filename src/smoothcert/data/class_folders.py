@@ -12,7 +12,7 @@ decoded when they are asked for: shorter side to 256 pixels, central 224x224.
 from __future__ import annotations
 
 import os
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -143,32 +143,27 @@ def _dataset(name: str, root: Path, classes: tuple[str, ...], names: list[str], 
     return Dataset(name, split, PictureFiles(root, names), labels, classes)
 
 
-for _name, _what, _reader, _classes, _size in (
-    (
-        "imagenet",
-        "1,331,167 pictures in 1,000 classes, from folders train and val; 1,276,167 train, 5,000 holdout, 50,000 test",
-        _read_imagenet,
-        _IMAGENET_CLASSES,
-        1_276_167,
-    ),
-    (
-        "folder",
-        "your own pictures, one folder per class (see smoothcert.data.class_folders)",
-        _read_folder,
-        None,
-        None,
-    ),
-):
-    DATASETS.register(_name)(
-        DataSource(
-            summary=f"{_what}; read as {CROP}x{CROP} colour pictures",
-            splits=SPLITS,
-            read=partial(_reader),
-            input_shape=(3, CROP, CROP),
-            num_classes=_classes,
-            mean=(0.485, 0.456, 0.406),
-            std=(0.229, 0.224, 0.225),
-            augmentation="resized-crop-flip",
-            train_size=_size,
-        )
+IMAGENET = DATASETS.register("imagenet")(
+    DataSource(
+        summary=f"1,331,167 colour pictures in 1,000 classes, from folders train and val, as {CROP}x{CROP} pixels; "
+        "1,276,167 train, 5,000 holdout, 50,000 test",
+        splits=SPLITS,
+        read=_read_imagenet,
+        input_shape=(3, CROP, CROP),
+        num_classes=_IMAGENET_CLASSES,
+        mean=(0.485, 0.456, 0.406),
+        std=(0.229, 0.224, 0.225),
+        augmentation="resized-crop-flip",
+        train_size=1_276_167,
     )
+)
+FOLDER = DATASETS.register("folder")(
+    replace(
+        IMAGENET,
+        summary=f"your own pictures, one folder per class, as {CROP}x{CROP} pixels; folders train and test, or a keyed "
+        "fifth for test; a tenth of train is the holdout (at most 5,000)",
+        read=_read_folder,
+        num_classes=None,
+        train_size=None,
+    )
+)

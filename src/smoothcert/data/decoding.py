@@ -9,11 +9,13 @@ from __future__ import annotations
 import atexit
 import multiprocessing
 import os
+import signal
 import threading
 import warnings
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from multiprocessing.context import BaseContext
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +27,7 @@ FEW = 16  # pictures up to which a process of its own would cost more than it sa
 
 _lock = threading.Lock()
 _pools: dict[int, ProcessPoolExecutor] = {}  # by process id: a forked child must not use its parent's pool
+_died: set[int] = set()  # ids of processes whose workers have died; they do not try again
 
 
 def decode_pictures(
@@ -52,15 +55,16 @@ def _decoded(
 ) -> Sequence[NDArray[np.uint8]]:
     """Decode here or in worker processes; workers that die (memory, say) cost time and not the result."""
     # A daemonic process, such as another pool's worker, may not have children.
-    if count > 1 and not multiprocessing.current_process().daemon:
+    if count > 1 and os.getpid() not in _died and not multiprocessing.current_process().daemon:
         try:
             chunk = max(1, min(16, len(paths) // (2 * count)))
             return list(_pool(count).map(decode_picture, paths, crops, chunksize=chunk))
         except BrokenProcessPool:
             close_decoders()
+            _died.add(os.getpid())
             warnings.warn(
-                "the processes that decode pictures died, so this one decodes; free some memory, and in a script "
-                'begin its work under `if __name__ == "__main__":`',
+                "the processes that decode pictures died, so this one decodes from now on; free some memory, "
+                'and in a script begin its work under `if __name__ == "__main__":`',
                 RuntimeWarning,
                 stacklevel=2,
             )
@@ -76,14 +80,30 @@ def _pool(count: int) -> ProcessPoolExecutor:
     """Return this process's pool; the first call decides its size."""
     with _lock:
         if os.getpid() not in _pools:
-            methods = multiprocessing.get_all_start_methods()
-            context = multiprocessing.get_context("forkserver" if "forkserver" in methods else "spawn")
-            _pools[os.getpid()] = ProcessPoolExecutor(count, mp_context=context)
+            _pools[os.getpid()] = ProcessPoolExecutor(
+                count, mp_context=_context(), initializer=_leave_interrupts_to_the_parent
+            )
         return _pools[os.getpid()]
+
+
+def _context() -> BaseContext:
+    """Return the safe way to start processes on this system."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return multiprocessing.get_context("spawn")
+    context = multiprocessing.get_context("forkserver")
+    # The server imports this package once, with torch; otherwise each worker would, for seconds and 300 MB.
+    context.set_forkserver_preload(["__main__", decode_picture.__module__])
+    return context
+
+
+def _leave_interrupts_to_the_parent() -> None:
+    """Keep Ctrl-C from ending workers with a traceback each; the parent ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def close_decoders() -> None:
     """End this process's decoding workers, if any; the next large batch starts new ones."""
+    _died.discard(os.getpid())
     with _lock:
         pool = _pools.pop(os.getpid(), None)
     if pool is not None:

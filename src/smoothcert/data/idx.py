@@ -75,17 +75,23 @@ def _read(name: str, class_names: tuple[str, ...], origin: str, split: str, data
     )
 
 
-for _name, _classes, _what, _origin in (
-    ("mnist", tuple("0123456789"), "handwritten digits", "https://ossci-datasets.s3.amazonaws.com/mnist/"),
-    ("fashion-mnist", _FASHION, "pictures of clothes", "https://github.com/zalandoresearch/fashion-mnist"),
-):
-    DATASETS.register(_name)(
+def _source(name: str, class_names: tuple[str, ...], what: str, origin: str) -> DataSource:
+    """Enter one of the two data sets into the table."""
+    return DATASETS.register(name)(
         DataSource(
-            summary=f"70,000 28x28 {_what} in 10 classes, from idx files; 55,000 train, 5,000 holdout, 10,000 test",
+            summary=f"70,000 28x28 {what} in 10 classes, from idx files; 55,000 train, 5,000 holdout, 10,000 test",
             splits=SPLITS,
-            read=partial(_read, _name, _classes, _origin),
+            read=partial(_read, name, class_names, origin),
             input_shape=(1, 28, 28),
             num_classes=10,
             train_size=55_000,
         )
     )
+
+
+MNIST = _source(
+    "mnist", tuple("0123456789"), "handwritten digits", "https://ossci-datasets.s3.amazonaws.com/mnist/"
+)
+FASHION_MNIST = _source(
+    "fashion-mnist", _FASHION, "pictures of clothes", "https://github.com/zalandoresearch/fashion-mnist"
+)
