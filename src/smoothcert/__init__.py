@@ -19,7 +19,7 @@ from smoothcert.certificates import (
     load_classifier,
 )
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import Panel, VotingEnsemble, save_ensemble
+from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble, save_ensemble
 from smoothcert.models import create_model
 from smoothcert.noise import Gaussian, Laplace, Uniform
 from smoothcert.report import write_report
@@ -31,6 +31,7 @@ __version__ = version("smoothcert")
 
 __all__ = [
     "Certificate",
+    "ConsensusEnsemble",
     "Counts",
     "Dataset",
     "FixedSample",

@@ -31,6 +31,10 @@ class ModelOutputError(SmoothcertError, ValueError):
     """A model answered with the wrong shape, or with NaN or infinite logits."""
 
 
+class WorkerError(SmoothcertError, RuntimeError):
+    """A worker process died, or its model raised an error that cannot leave the process."""
+
+
 class DataError(SmoothcertError):
     """A data set is missing, cut short or of the wrong format."""
 

@@ -6,6 +6,9 @@ torch's `manual_seed` keeps only 32 bits of a seed on the CPU, so two of 2^16 ha
 collide and repeat each other's noise. Here SHAKE-128 of the key fills the generator's whole Mersenne-Twister
 state instead. `Generator` methods that hand a 31-bit sub-seed to a vendor library (`exponential_`,
 `bernoulli_` on MKL builds) would throw that width away again: noise laws use only `normal_` and `uniform_`.
+
+On CUDA the generator is Philox with a 64-bit key and a 64-bit place, of which 126 bits are free: SHAKE-128 fills
+those. Its numbers are others than the CPU's for the same key.
 """
 
 from __future__ import annotations
@@ -61,24 +64,40 @@ def state_words(key: bytes) -> np.ndarray:
     return np.frombuffer(hashlib.shake_128(key).digest(4 * _WORDS), dtype="<u4")
 
 
-class KeyedGenerator:
-    """A torch CPU generator that jumps to the stream of any key; one per worker, never shared by threads."""
+def philox_state(key: bytes) -> np.ndarray:
+    """Expand a key to the 16 bytes of a CUDA generator's state: the Philox key, and a place divisible by 4."""
+    words = np.frombuffer(hashlib.shake_128(key).digest(16), dtype="<u8").copy()
+    words[1] &= np.uint64(2**64 - 4)  # torch refuses a place inside one of Philox's blocks of four numbers
+    return words.view(np.uint8)
 
-    def __init__(self) -> None:
-        self._generator = torch.Generator(device="cpu")
+
+class KeyedGenerator:
+    """A torch generator that jumps to the stream of any key; one per worker, never shared by threads.
+
+    Args:
+        device: the CPU or a CUDA device; the numbers of the two differ.
+    """
+
+    def __init__(self, device: torch.device | str = "cpu") -> None:
+        self._generator = torch.Generator(device=device)
+        self._philox = torch.device(device).type != "cpu"
         self._record = np.zeros((), dtype=_STATE)
         self._record["left"] = 1  # the next number asked for regenerates the whole block of words
         self._record["seeded"] = 1
         self._bytes = torch.from_numpy(self._record.reshape(1).view(np.uint8))
-        if self._bytes.numel() != self._generator.get_state().numel():
+        size = 16 if self._philox else self._bytes.numel()
+        if size != self._generator.get_state().numel():
             raise RuntimeError(
                 "this torch release lays out its generator state differently; see constraints.txt"
             )
 
     def at(self, key: bytes) -> torch.Generator:
         """Return the generator, placed at the start of the stream of `key`."""
-        self._record["words"] = state_words(key)
-        self._generator.set_state(self._bytes)
+        if self._philox:
+            self._generator.set_state(torch.from_numpy(philox_state(key)))
+        else:
+            self._record["words"] = state_words(key)
+            self._generator.set_state(self._bytes)
         return self._generator
 
 

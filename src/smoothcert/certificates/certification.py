@@ -12,7 +12,14 @@ from smoothcert.certificates.procedure import Plan, Trial
 from smoothcert.engines import Engine
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling import CHUNK_VOTES, Journey, Sampler, WorkerPool, check_fixed_function
+from smoothcert.sampling import (
+    CHUNK_VOTES,
+    Journey,
+    Sampler,
+    WorkerPool,
+    check_fixed_function,
+    needs_processes,
+)
 
 _BATCH_VALUES = 2**17  # float32 values per default batch: larger ones were slower on every network measured
 _MOST_ROWS = 1024
@@ -33,6 +40,7 @@ class Certification:
         models: one digest or name per answer of the engine.
         procedure: description of the procedure, for the certificates.
         on_nan: what NaN logits do, see `Sampler`.
+        images: how many there will be, for choices about speed.
     """
 
     engine: Engine
@@ -43,6 +51,7 @@ class Certification:
     models: tuple[str, ...]
     procedure: dict[str, Any]
     on_nan: str = "raise"
+    images: int = 1
 
     def __post_init__(self) -> None:
         if len(self.models) != self.engine.answers:
@@ -57,12 +66,13 @@ class Certification:
             self.engine.probed = True
 
     def pool(self, workers: int, batch_size: int) -> WorkerPool:
-        """Return a pool of workers, to be entered."""
+        """Return a pool of workers, to be entered: threads, or processes for a model that holds the lock."""
 
         def make() -> Sampler:
             return Sampler(self.engine, self.noise, seed=self.seed, batch_size=batch_size, on_nan=self.on_nan)
 
-        return WorkerPool(make, workers)
+        votes = self.images * self.plan.planned_votes
+        return WorkerPool(make, workers, processes=needs_processes(self.engine, votes, workers))
 
     def journey(self, index: int, image: torch.Tensor, saved: dict[str, Any] | None = None) -> Journey:
         """Return an image's journey from the start, or from where `save` left it.

@@ -183,6 +183,7 @@ class SmoothedClassifier:
             models=models,
             procedure=about,
             on_nan=self.on_nan,
+            images=images,
         )
 
     def _engine(

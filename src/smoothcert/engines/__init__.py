@@ -1,16 +1,19 @@
 """A classifier -> the same classifier executed fast."""
 
 from smoothcert.engines.compiled_engine import CompiledEngine
-from smoothcert.engines.engine import ENGINES, MIN_ROWS, Engine, EngineUnavailableError, Model
+from smoothcert.engines.early_exit import EarlyExitEngine
+from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of, name_on
 from smoothcert.engines.onnx_engine import OnnxEngine
 from smoothcert.engines.resolve import build_engine, engine_rule
-from smoothcert.engines.torch_engine import AutocastEngine, TorchEngine, device_of
+from smoothcert.engines.torch_engine import AutocastEngine, TorchEngine
+from smoothcert.ensembles import MIN_ROWS
 
 __all__ = [
     "ENGINES",
     "MIN_ROWS",
     "AutocastEngine",
     "CompiledEngine",
+    "EarlyExitEngine",
     "Engine",
     "EngineUnavailableError",
     "Model",
@@ -19,4 +22,5 @@ __all__ = [
     "build_engine",
     "device_of",
     "engine_rule",
+    "name_on",
 ]

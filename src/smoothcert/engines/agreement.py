@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from smoothcert.engines.engine import MIN_ROWS, EngineUnavailableError
+from smoothcert.engines.engine import EngineUnavailableError
+from smoothcert.ensembles import MIN_ROWS
 
 TOLERANCE = 1e-4
 """Largest difference of logits, relative to the largest logit where that is above 1."""

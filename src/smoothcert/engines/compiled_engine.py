@@ -10,8 +10,8 @@ import torch
 from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.engine import ENGINES, MIN_ROWS, Engine, EngineUnavailableError, Model
-from smoothcert.engines.torch_engine import device_of
+from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of
+from smoothcert.ensembles import MIN_ROWS
 
 
 @ENGINES.register("compiled")
@@ -21,22 +21,21 @@ class CompiledEngine(Engine):
     Needs a C++ compiler on the CPU. Compiling takes seconds to minutes, so "auto" never chooses it.
     """
 
-    engine_name: ClassVar[str] = "compiled"
+    registered_name: ClassVar[str] = "compiled"
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
-        super().__init__(model, num_classes, example)
+        super().__init__(model, num_classes, example, device_of(model))
         if not isinstance(model, nn.Module):
             raise EngineUnavailableError("only torch modules are compiled")
-        self._device = device_of(model)
         self._lock = threading.Lock()
         self._seen: set[int] = set()
         self._run = _compiled(model, example)
-        refuse_other_answers(self.forward, lambda batch: model(batch.to(self._device)), example)
+        refuse_other_answers(self.forward, lambda batch: model(batch.to(self.device)), example)
 
     @torch.inference_mode()
     def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
         rows = len(batch)
-        moved = batch.to(self._device, non_blocking=True)
+        moved = batch.to(self.device, non_blocking=True)
         if rows in self._seen:
             return torch.as_tensor(self._run(moved))
         with self._lock:  # a new number of rows may compile, which one thread must do alone

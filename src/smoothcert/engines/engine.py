@@ -6,14 +6,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
+from torch import nn
 
-from smoothcert.ensembles import Panel, VotingEnsemble
+from smoothcert.ensembles import MIN_ROWS, ConsensusEnsemble, Panel, VotingEnsemble, padded
 from smoothcert.errors import ModelOutputError
 from smoothcert.registry import Registry
-
-MIN_ROWS = 16
-"""No forward pass runs on fewer rows: single rows take other kernels, and with them other rounding."""
 
 Model = Callable[[torch.Tensor], Any]
 
@@ -25,24 +25,34 @@ class EngineUnavailableError(Exception):
 class Engine(ABC):
     """A way to execute a classifier: the same answers as the model itself, faster or elsewhere.
 
-    Not allowed to let one row's answer depend on another's. Called from several threads at once; kernels
-    release the interpreter lock. The model must not be changed while an engine made from it is in use.
+    Not allowed to let one row's answer depend on another's. Called from several threads at once. The model must
+    not be changed while an engine made from it is in use.
 
     Args:
         model: any callable from a float32 batch to logits of shape (rows, classes), or
             (rows, answers, classes) for several classifiers answered by the same forward passes.
         num_classes: classes that every answer must have.
         example: one image of the shape that will be asked about.
+        device: where noise is drawn and votes are counted: where the model runs.
     """
 
-    engine_name: ClassVar[str]
+    registered_name: ClassVar[str]
 
-    def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
+    def __init__(
+        self, model: Model, num_classes: int, example: torch.Tensor, device: torch.device | None = None
+    ) -> None:
         self.model = model
         self.num_classes = num_classes
+        self.example = example
+        self.device = torch.device("cpu") if device is None else device
+        self.engine_name = name_on(self.registered_name, self.device)
+        # Kernels of torch and ONNX Runtime let go of the interpreter lock; what a plain callable does is not
+        # known (None) before somebody has measured it.
+        self.releases_lock: bool | None = True if isinstance(model, nn.Module) else None
         self.probed = False  # set by whoever has checked that this is a fixed function of one image
         # Only what this package makes says what it costs; an attribute of that name on a user's model is its own.
-        cost = model.evaluations_per_vote if isinstance(model, Panel | VotingEnsemble) else 1
+        ours = Panel | VotingEnsemble | ConsensusEnsemble
+        cost = model.evaluations_per_vote if isinstance(model, ours) else 1
         self.evaluations_per_vote: tuple[int, ...] = (cost,) if isinstance(cost, int) else cost
 
     @property
@@ -52,24 +62,30 @@ class Engine(ABC):
 
     @abstractmethod
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
-        """Execute the model on a float32 CPU batch of at least MIN_ROWS rows; logits may be on any device."""
+        """Execute the model on a float32 batch of at least MIN_ROWS rows; batch and logits may be on any device."""
+
+    def counted_forward(self, batch: torch.Tensor) -> tuple[torch.Tensor, NDArray[np.int64] | None]:
+        """Return what `forward` does, and network evaluations by row and answer where these differ.
+
+        None says that every row took `evaluations_per_vote`, and costs nothing.
+        """
+        return self.forward(batch), None
 
     def __call__(self, batch: torch.Tensor) -> torch.Tensor:
         """Return logits of shape (rows, answers, classes) for a batch of any number of rows."""
-        return self.checked(batch).reshape(batch.shape[0], self.answers, self.num_classes)
+        return self.checked(batch)[0].reshape(batch.shape[0], self.answers, self.num_classes)
 
-    def checked(self, batch: torch.Tensor) -> torch.Tensor:
-        """Return the logits as the model shapes them, (rows, classes) if there is one answer, else as above.
+    def checked(self, batch: torch.Tensor) -> tuple[torch.Tensor, NDArray[np.int64] | None]:
+        """Return the logits as the model shapes them, (rows, classes) if there is one answer, and evaluations.
 
         Calls no torch function of its own on a full batch: each one lets go of the interpreter lock, and where
         workers wait for each other, taking it again costs more than the views made here would be worth.
+        Evaluations are as in `counted_forward`; rows that only fill up a batch are in neither.
         """
         rows = batch.shape[0]
         if rows < MIN_ROWS:
-            padded = batch.new_zeros((MIN_ROWS, *batch.shape[1:]))
-            padded[:rows] = batch
-            batch = padded
-        logits = self.forward(batch)
+            batch = padded(batch)
+        logits, passes = self.counted_forward(batch)
         if logits.is_complex():
             raise ModelOutputError("the model answers with complex numbers; let it answer with real logits")
         wanted = (batch.shape[0], self.answers, self.num_classes)
@@ -80,7 +96,23 @@ class Engine(ABC):
                 f"{tuple(logits.shape)}; set num_classes to the model's number of logits"
             )
         logits = logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
-        return logits if rows == batch.shape[0] else logits[:rows]
+        if rows == batch.shape[0]:
+            return logits, passes
+        return logits[:rows], None if passes is None else passes[:rows]
 
 
 ENGINES: Registry[type[Engine]] = Registry("engine")
+
+
+def name_on(name: str, device: torch.device) -> str:
+    """Return an engine's name for certificates: with the kind of device, unless that is the CPU.
+
+    Other devices draw other noise, so their votes are others.
+    """
+    return name if device.type == "cpu" else f"{name}@{device.type}"
+
+
+def device_of(model: Model) -> torch.device:
+    """Return where a module's weights are; the CPU for anything without weights."""
+    tensors = [*model.parameters(), *model.buffers()] if isinstance(model, nn.Module) else []
+    return tensors[0].device if tensors else torch.device("cpu")

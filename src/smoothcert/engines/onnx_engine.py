@@ -13,7 +13,8 @@ import torch
 from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.engine import ENGINES, MIN_ROWS, Engine, EngineUnavailableError, Model
+from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of
+from smoothcert.ensembles import MIN_ROWS
 
 
 @ENGINES.register("onnx")
@@ -24,12 +25,16 @@ class OnnxEngine(Engine):
     silently keep one branch.
     """
 
-    engine_name: ClassVar[str] = "onnx"
+    registered_name: ClassVar[str] = "onnx"
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         super().__init__(model, num_classes, example)
         if not isinstance(model, nn.Module):
             raise EngineUnavailableError("only torch modules can be exported")
+        if device_of(model).type != "cpu":
+            raise EngineUnavailableError(
+                f"it is on {device_of(model)}, and ONNX Runtime is run on the CPU here"
+            )
         self._session = _session(_exported(model, example))
         self._input = self._session.get_inputs()[0].name
         refuse_other_answers(self.forward, model, example)

@@ -7,9 +7,11 @@ import logging
 import torch
 from torch import nn
 
-from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model
-from smoothcert.engines.torch_engine import TorchEngine, device_of
-from smoothcert.errors import UnknownNameError
+from smoothcert.engines.early_exit import EarlyExitEngine
+from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of, name_on
+from smoothcert.engines.torch_engine import TorchEngine
+from smoothcert.ensembles import exits_early, whole_parts
+from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.models import forward_flops
 
 EXPORT_PAYS = 8e12
@@ -26,16 +28,24 @@ def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: i
     """Return the engine to try: `name` itself, or for "auto" a fixed rule, so that a resume chooses alike.
 
     The rule: ONNX Runtime for a module on the CPU if the planned votes cost at least `EXPORT_PAYS` operations,
-    else torch. No clock is read.
+    else torch. No clock is read. For a model on another device than the CPU the name says so ("torch@cuda"), as
+    a certificate does; such a name is taken for a model on that kind of device only.
     """
+    device = device_of(model)
     if name != "auto":
-        if name not in ENGINES:
+        wanted, _, place = name.partition("@")
+        if wanted not in ENGINES:
             raise UnknownNameError(f"unknown engine {name!r}; known: auto, {', '.join(ENGINES)}")
-        return name
-    if not isinstance(model, nn.Module) or device_of(model).type != "cpu":
-        return "torch"
-    try:
-        cost = forward_flops(model, example)
+        if place and place != device.type:
+            raise InvalidArgumentError(
+                f"engine {name!r} needs the model on {place}, but it is on {device.type}, where the noise is "
+                f"another; move it with model.to({place!r})"
+            )
+        return name_on(wanted, device)
+    if not isinstance(model, nn.Module) or device.type != "cpu":
+        return name_on("torch", device)
+    try:  # what exits early is charged for all its parts, because what it skips depends on the image
+        cost = sum(forward_flops(part, example) for part in whole_parts(model))
     except Exception:  # the model's own code; the probe will name the trouble with the image
         return "torch"
     return "onnx" if planned_votes * cost >= EXPORT_PAYS else "torch"
@@ -43,8 +53,15 @@ def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: i
 
 def build_engine(name: str, model: Model, num_classes: int, example: torch.Tensor) -> Engine:
     """Return the engine called `name`; where it cannot execute the model, torch with one line saying why."""
+    kind = ENGINES[name.partition("@")[0]]
     try:
-        return ENGINES[name](model, num_classes, example)
+        return _built(kind, model, num_classes, example)
     except EngineUnavailableError as error:
         _log.warning("engine %s cannot run this model: %s; running it with torch", name, error)
-        return TorchEngine(model, num_classes, example)
+        return _built(TorchEngine, model, num_classes, example)
+
+
+def _built(kind: type[Engine], model: Model, num_classes: int, example: torch.Tensor) -> Engine:
+    if isinstance(model, nn.Module) and exits_early(model):
+        return EarlyExitEngine(kind, model, num_classes, example)
+    return kind(model, num_classes, example)

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model
+from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of
 
 
 @ENGINES.register("torch")
@@ -20,12 +20,11 @@ class TorchEngine(Engine):
     out channels last, if its answers stay the same; anything else is called as it is.
     """
 
-    engine_name: ClassVar[str] = "torch"
+    registered_name: ClassVar[str] = "torch"
     _autocast: ClassVar[bool] = False
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
-        super().__init__(model, num_classes, example)
-        self._device = device_of(model)
+        super().__init__(model, num_classes, example, device_of(model))
         self._layout = torch.contiguous_format
         self._run: Any = model
         if isinstance(model, nn.Module):
@@ -37,9 +36,9 @@ class TorchEngine(Engine):
 
     @torch.inference_mode()
     def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
-        moved = batch.to(self._device, non_blocking=True)
+        moved = batch.to(self.device, non_blocking=True)
         # Said outright, because the caller's own autocast would hold in its thread and not in the workers.
-        with torch.autocast(self._device.type, dtype=torch.bfloat16, enabled=self._autocast):
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self._autocast):
             return torch.as_tensor(self._run(moved.contiguous(memory_format=self._layout)))
 
 
@@ -51,15 +50,9 @@ class AutocastEngine(TorchEngine):
     classifier run with this engine. Never chosen by "auto".
     """
 
-    engine_name: ClassVar[str] = "autocast"
+    registered_name: ClassVar[str] = "autocast"
 
     _autocast: ClassVar[bool] = True
-
-
-def device_of(model: Model) -> torch.device:
-    """Return where a module's weights are; the CPU for anything without weights."""
-    tensors = [*model.parameters(), *model.buffers()] if isinstance(model, nn.Module) else []
-    return tensors[0].device if tensors else torch.device("cpu")
 
 
 def folded(model: nn.Module, example: torch.Tensor) -> nn.Module:

@@ -7,6 +7,7 @@ import json
 
 from torch import nn
 
+from smoothcert.ensembles.consensus import ConsensusEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.models import weights_digest
 
@@ -14,8 +15,12 @@ from smoothcert.models import weights_digest
 def model_digest(model: nn.Module) -> str:
     """Return the digest that a model's folder and its certificates carry.
 
-    For an ensemble it covers the rule, which no tensor holds, beside shares and members.
+    For an ensemble it covers the rule, which no tensor holds, beside shares and members in their order; for a
+    consensus also how many must agree.
     """
+    if isinstance(model, ConsensusEnsemble):
+        consensus = ["consensus", model.k, model_digest(model.ensemble)]
+        return hashlib.sha256(json.dumps(consensus).encode()).hexdigest()
     if not isinstance(model, VotingEnsemble):
         return weights_digest(model)
     parts = [model.rule, model.weights.tolist(), [model_digest(member) for member in model.members]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
+from smoothcert.ensembles.consensus import ConsensusEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
 
@@ -22,7 +23,9 @@ class Panel(nn.Module):
         names: one name per answer; default "member-0", .., "ensemble".
     """
 
-    def __init__(self, ensemble: VotingEnsemble, names: Sequence[str] | None = None) -> None:
+    def __init__(
+        self, ensemble: VotingEnsemble | ConsensusEnsemble, names: Sequence[str] | None = None
+    ) -> None:
         super().__init__()
         self.ensemble = ensemble
         count = len(ensemble.members)
@@ -43,7 +46,7 @@ class Panel(nn.Module):
 
     @property
     def evaluations_per_vote(self) -> tuple[int, ...]:
-        """Network evaluations per vote that each classifier would cost by itself."""
+        """Network evaluations per vote that each classifier would cost by itself, at most."""
         return tuple(int(getattr(one, "evaluations_per_vote", 1)) for one in self.classifiers)
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:

@@ -1,12 +1,17 @@
 """Classifier + noise + image -> counts of votes: the only expensive step."""
 
+from smoothcert.sampling.chunks import Chunk, ChunkVotes
+from smoothcert.sampling.counting import ON_NAN
 from smoothcert.sampling.counts import Counts
+from smoothcert.sampling.interpreter_lock import needs_processes
 from smoothcert.sampling.journey import Decider, Journey, Spent
-from smoothcert.sampling.pool import WorkerPool, check_workers, default_workers, single_threaded_torch
+from smoothcert.sampling.pool import WorkerPool, check_workers, default_workers
 from smoothcert.sampling.probe import check_fixed_function, refuse_training_mode
-from smoothcert.sampling.sampler import ON_NAN, Chunk, ChunkVotes, Sampler
+from smoothcert.sampling.process_sampler import ProcessSampler
+from smoothcert.sampling.sampler import Sampler
 from smoothcert.sampling.schedule import CHUNK_VOTES, Phase, chunk_borders
 from smoothcert.sampling.scheduler import travel
+from smoothcert.sampling.threads import single_threaded_torch
 
 __all__ = [
     "CHUNK_VOTES",
@@ -17,6 +22,7 @@ __all__ = [
     "Decider",
     "Journey",
     "Phase",
+    "ProcessSampler",
     "Sampler",
     "Spent",
     "WorkerPool",
@@ -24,6 +30,7 @@ __all__ = [
     "check_workers",
     "chunk_borders",
     "default_workers",
+    "needs_processes",
     "refuse_training_mode",
     "single_threaded_torch",
     "travel",

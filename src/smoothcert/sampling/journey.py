@@ -9,8 +9,8 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
+from smoothcert.sampling.chunks import Chunk, ChunkVotes
 from smoothcert.sampling.counts import Counts
-from smoothcert.sampling.sampler import Chunk, ChunkVotes
 from smoothcert.sampling.schedule import CHUNK_VOTES, Phase
 
 LOOKAHEAD = 16

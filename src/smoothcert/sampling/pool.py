@@ -1,24 +1,30 @@
 """Workers: one single-threaded sampler per core.
 
-Threads, not processes: torch and the noise release the interpreter lock in their kernels. One thread per
-worker, because a many-threaded forward pass collapses as soon as another program wants a core.
+Threads, because torch and the noise release the interpreter lock in their kernels; each with a process of its own
+for a classifier that holds it. One thread per worker, because a many-threaded forward pass collapses as soon as
+another program wants a core.
 """
 
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import queue
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 import torch
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.sampling.sampler import Chunk, ChunkVotes, Sampler
+from smoothcert.sampling.chunks import Chunk, ChunkVotes
+from smoothcert.sampling.process_sampler import ProcessSampler
+from smoothcert.sampling.sampler import Sampler
+from smoothcert.sampling.threads import single_threaded_torch
+
+_log = logging.getLogger("smoothcert")
 
 
 def default_workers() -> int:
@@ -37,27 +43,6 @@ def check_workers(workers: int | None) -> int:
     return workers
 
 
-_threads_lock = threading.Lock()
-_threads_before: list[int] = []  # the setting found by the first of those who are inside, one entry each
-
-
-@contextmanager
-def single_threaded_torch() -> Iterator[None]:
-    """Let torch use one thread in this thread (and new ones) and put the setting back when the last one leaves.
-
-    The setting is one for the whole process, so callers in several threads must agree on who puts it back.
-    """
-    with _threads_lock:
-        _threads_before.append(_threads_before[0] if _threads_before else torch.get_num_threads())
-        torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        with _threads_lock:
-            before = _threads_before.pop()
-            torch.set_num_threads(before if not _threads_before else 1)
-
-
 class WorkerPool:
     """Draws batches of chunks on several threads, each with its own sampler.
 
@@ -67,40 +52,69 @@ class WorkerPool:
     Args:
         make_sampler: makes one worker's sampler.
         workers: number of threads; 1 works in the calling thread.
+        processes: let each of several threads drive a process that does its work; where processes cannot be
+            started, the threads do it.
     """
 
-    def __init__(self, make_sampler: Callable[[], Sampler], workers: int) -> None:
+    def __init__(self, make_sampler: Callable[[], Sampler], workers: int, *, processes: bool = False) -> None:
         self.workers = workers
         self.outstanding = 0
         self._make = make_sampler
         self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
+        self._children: list[ProcessSampler] = []
+        self._processes = processes and workers > 1
         self._inline = make_sampler() if workers == 1 else None
         self._settings = single_threaded_torch()
 
     def __enter__(self) -> Self:
         self._settings.__enter__()
-        if self._inline is None:
-            self._threads = [
-                threading.Thread(target=self._work, name=f"smoothcert-{i}", daemon=True)
-                for i in range(self.workers)
-            ]
-            for thread in self._threads:
-                thread.start()
+        try:
+            if self._processes:  # before there are threads, of which a forked child would have none
+                self._fork()
+            if self._inline is None:
+                self._start_threads()
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
         return self
+
+    def _fork(self) -> None:
+        try:
+            for _ in range(self.workers):
+                self._children.append(ProcessSampler(self._make))
+        except (OSError, AssertionError, ValueError) as error:  # no memory, inside a daemon, no such system
+            _log.warning("cannot start worker processes (%s); workers are threads", error)
+            self._close_children()
+
+    def _start_threads(self) -> None:
+        for number in range(self.workers):
+            child = self._children[number] if self._children else None
+            thread = threading.Thread(
+                target=self._work, args=(child,), name=f"smoothcert-{number}", daemon=True
+            )
+            thread.start()
+            self._threads.append(thread)
+
+    def _close_children(self) -> None:
+        while self._children:
+            self._children.pop().close()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with contextlib.suppress(queue.Empty):  # after an error, do not work off what nobody waits for
-            while True:
-                self._jobs.get_nowait()
-        for _ in self._threads:
-            self._jobs.put(None)
-        for thread in self._threads:
-            thread.join()
-        self._settings.__exit__(None, None, None)
+        try:
+            with contextlib.suppress(queue.Empty):  # after an error, do not work off what nobody waits for
+                while True:
+                    self._jobs.get_nowait()
+            for _ in self._threads:
+                self._jobs.put(None)
+            for thread in self._threads:
+                thread.join()
+        finally:
+            self._close_children()
+            self._settings.__exit__(None, None, None)
 
     def submit(self, tags: Sequence[Any], chunks: Sequence[Chunk]) -> None:
         """Hand in one batch; `tags` come back beside the votes of their chunks."""
@@ -117,17 +131,17 @@ class WorkerPool:
             raise result
         return list(result)
 
-    def _work(self) -> None:
+    def _work(self, child: ProcessSampler | None) -> None:
         torch.set_num_threads(1)  # the setting is kept per thread
         try:
-            sampler = self._make()
+            sampler = child or self._make()
         except BaseException as error:
             self._done.put(error)
             return
         while (job := self._jobs.get()) is not None:
             self._run(sampler, job)
 
-    def _run(self, sampler: Sampler, job: tuple[Sequence[Any], Sequence[Chunk]]) -> None:
+    def _run(self, sampler: Sampler | ProcessSampler, job: tuple[Sequence[Any], Sequence[Chunk]]) -> None:
         tags, chunks = job
         try:
             self._done.put(list(zip(tags, sampler.draw(chunks), strict=True)))

@@ -9,7 +9,8 @@ import torch
 from smoothcert.engines import MIN_ROWS, Engine, device_of
 from smoothcert.errors import InvalidImageError, ModelOutputError, SmoothcertError, UnsoundModelError
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling.sampler import Chunk, Sampler
+from smoothcert.sampling.chunks import Chunk
+from smoothcert.sampling.sampler import Sampler
 from smoothcert.sampling.schedule import CHUNK_VOTES
 
 _TOLERANCE = 1e-3  # of the spread of a row's logits; other batch shapes round differently, but far less

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 
+from smoothcert.sampling.chunks import Chunk
 from smoothcert.sampling.journey import Journey
 from smoothcert.sampling.pool import WorkerPool
-from smoothcert.sampling.sampler import Chunk
 from smoothcert.sampling.schedule import CHUNK_VOTES
 
 JOB_SECONDS = 0.05

@@ -1,0 +1,43 @@
+"""Ensembles that exit early, with every part run by its own engine."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import nn
+
+from smoothcert.engines.engine import Engine
+from smoothcert.ensembles import counted, whole_parts
+
+
+class EarlyExitEngine(Engine):
+    """An ensemble whose later members are asked about some rows only: one engine per part, the exit in between.
+
+    Not in the registry: it is how any engine runs such a model, and has that engine's name. A graph made of the
+    whole ensemble would ask every member about every row.
+
+    Args:
+        kind: the engine to run the parts with.
+        model: an ensemble or panel for which `exits_early` is true.
+        num_classes: classes that every answer must have.
+        example: one image of the shape that will be asked about.
+    """
+
+    def __init__(self, kind: type[Engine], model: nn.Module, num_classes: int, example: torch.Tensor) -> None:
+        self._parts = {part: kind(part, num_classes, example) for part in whole_parts(model)}
+        first = next(iter(self._parts.values()))
+        self.registered_name = kind.registered_name  # type: ignore[misc]  # as every instance of `kind` has it
+        super().__init__(model, num_classes, example, first.device)
+
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+        return self.counted_forward(batch)[0]
+
+    @torch.inference_mode()
+    def counted_forward(self, batch: torch.Tensor) -> tuple[torch.Tensor, NDArray[np.int64]]:  # noqa: D102
+        batch = batch.to(self.device, non_blocking=True)
+        logits, passes = counted(self.model, batch, self._run)  # type: ignore[arg-type]  # modules only
+        return logits, passes.cpu().numpy().reshape(len(batch), self.answers)
+
+    def _run(self, part: nn.Module, batch: torch.Tensor) -> torch.Tensor:
+        return self._parts[part].forward(batch)

@@ -1,0 +1,60 @@
+"""The atom of work: what to draw, and what was drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+_KEPT = 256  # images a worker keeps on its device: more than are open at a time
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """One chunk of votes to draw: which image, from which stream, how many."""
+
+    image: torch.Tensor
+    index: int
+    phase: str
+    number: int
+    votes: int
+
+
+@dataclass(frozen=True)
+class ChunkVotes:
+    """What one chunk brought: votes by (answer, class), forward passes by answer, seconds of one worker."""
+
+    votes: NDArray[np.int64]
+    evaluations: NDArray[np.int64]
+    seconds: float
+
+
+class ImagesOnDevice:
+    """The images of the chunks at hand, moved to a device once each; on the CPU they are already there.
+
+    Not for several threads.
+
+    Args:
+        device: where noise is added to them.
+    """
+
+    def __init__(self, device: torch.device) -> None:
+        self._device = device
+        self._moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
+
+    def of(self, chunk: Chunk) -> torch.Tensor:
+        """Return a chunk's image, on the device."""
+        return chunk.image if self._device.type == "cpu" else self._copy(chunk)
+
+    def _copy(self, chunk: Chunk) -> torch.Tensor:
+        image, moved = self._moved.get(chunk.index, (None, None))
+        if image is not chunk.image or moved is None:
+            if len(self._moved) >= _KEPT:
+                del self._moved[next(iter(self._moved))]
+            # From pinned memory the copy does not wait for what the device is doing.
+            source = chunk.image.pin_memory() if self._device.type == "cuda" else chunk.image
+            moved = source.to(self._device, non_blocking=True)
+            self._moved[chunk.index] = (chunk.image, moved)
+        return moved
