@@ -14,7 +14,11 @@ from smoothcert.sampling.counts import Counts
 from smoothcert.sampling.schedule import CHUNK_VOTES, Phase
 
 LOOKAHEAD = 16
-"""Chunks of later looks are drawn ahead up to 1/16 of the votes already counted, so at most that is wasted."""
+"""Chunks of later looks are issued up to 1/16 of the votes that a phase has counted.
+
+So a decision after n votes of its phase finds less than n/16 votes and one chunk beyond it, whatever the workers and
+batches; those of them that no worker has begun are dropped undrawn, only the rest is wasted.
+"""
 
 
 class Decider(Protocol):

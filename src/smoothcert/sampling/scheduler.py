@@ -26,7 +26,8 @@ def travel(
     """Yield journeys as they are decided, in the order they end.
 
     Earlier images go first and new ones are opened only to keep the workers busy, so few are open at a time.
-    Which votes an image sees never depends on this function, nor on the clock it reads.
+    Which votes an image sees never depends on this function, nor on the clock it reads; how many are drawn in vain
+    is bounded by the journeys (`LOOKAHEAD`), because only what they issue is ever drawn.
 
     Args:
         journeys: the images' journeys, opened lazily; all images of one shape.
