@@ -101,13 +101,15 @@ def load_recipe(name: str) -> Recipe:
         near = difflib.get_close_matches(name, names, n=5, cutoff=0.4)
         hint = f"did you mean {', '.join(near)}? " if near else ""
         raise UnknownNameError(f"unknown recipe {name!r}; {hint}`smoothcert recipes` lists all {len(names)}")
-    return _parsed(next(entry for entry in _folder() if entry.name == name + _ENDING).read_text(), name)
+    return _parsed(
+        next(entry for entry in _folder() if entry.name == name + _ENDING).read_text("utf-8"), name
+    )
 
 
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe from a YAML file."""
     try:
-        text = path.read_text()
+        text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidArgumentError(f"cannot read the recipe {path}: {error}") from error
     return _parsed(text, path.stem)
@@ -124,19 +126,33 @@ def _parsed(text: str, name: str) -> Recipe:
             f"recipe {name!r} must be a table of settings, got {type(content).__name__}"
         )
     try:
-        recipe = Recipe(**{"name": name, **content})
+        recipe = Recipe.model_validate({"name": name, **content})
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
-        what = "unknown field" if first["type"] == "extra_forbidden" else first["msg"]
+        unknown = f"unknown field; known: {', '.join(Recipe.model_fields)}"
+        what = unknown if first["type"] == "extra_forbidden" else first["msg"]
         raise InvalidArgumentError(f"recipe {name!r}: {place}: {what}") from error
     try:
+        for layer in (recipe.base, *recipe.networks.values(), *recipe.rows.values()):
+            _refuse_layer(layer)
         for sigma in recipe.rows:
             for model in recipe.networks:
                 recipe.config(sigma=sigma, model=model)
     except (InvalidArgumentError, UnknownNameError) as error:
         raise type(error)(f"recipe {name!r}: {error}") from error
     return recipe
+
+
+def _refuse_layer(layer: Mapping[str, Any]) -> None:
+    """Refuse what the choice of a row decides, which a layer would silently overrule, and settings without names."""
+    for name, place in {"model": "key of networks", "sigma": "key of rows", "recipe": "name"}.items():
+        if name in layer:
+            raise InvalidArgumentError(f"{name!r} cannot be set for a row; give it as a {place}")
+    if not isinstance(layer.get("settings", {}), dict):
+        raise InvalidArgumentError(
+            f"settings must be a table of the method's settings, got {layer['settings']!r}"
+        )
 
 
 def _folder() -> list[Any]:
