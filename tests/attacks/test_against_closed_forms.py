@@ -128,6 +128,26 @@ def test_ddn_norm_grows_while_right_and_shrinks_when_wrong():
     assert 0.8 <= float((image - found).norm()) < 0.88
 
 
+@pytest.mark.parametrize("levels", [None, 256])
+def test_ddn_never_looks_outside_its_ball(levels):
+    """On levels too, where rounding to nearest would leave a ball of about half a level per pixel."""
+    rng = np.random.default_rng(4)
+    images, eps = torch.full((1, 100), 128 / 255, dtype=torch.float64), 0.6 / 255 * 10
+    w, seen = rng.uniform(0.09, 0.11, 100), []
+    model = linear(np.stack([-w, w]))
+    model.register_forward_pre_hook(
+        lambda _, inputs: seen.append(float((inputs[0].detach() - images).norm()))
+    )
+    offsets = torch.zeros(1, 1, 100, dtype=torch.float64)
+    found = ddn(model, images, torch.tensor([1]), offsets, eps=eps, steps=12, levels=levels)
+    assert len(seen) == 12
+    assert levels is not None or max(seen) > 0.99 * eps
+    assert max(seen) <= eps * (1 + 1e-12)
+    assert float((found - images).norm()) <= eps * (1 + 1e-12)
+    if levels is not None:
+        np.testing.assert_allclose(found.numpy() * 255, np.round(found.numpy() * 255), atol=1e-9)
+
+
 def test_a_vote_is_wrong_only_when_another_class_has_more():
     votes = torch.tensor([[0, 0, 1], [0, 1, 1], [1, 2, 2], [2, 2, 2]]).T  # (copies, rows)
     logits = nn.functional.one_hot(votes, 3).double()

@@ -43,12 +43,12 @@ def ddn(
         eps: largest l2 norm of the change, in pixel units.
         steps: gradient steps T.
         gamma: share by which the norm grows or shrinks, in (0, 1).
-        first_norm: norm to start with, in pixel units; cut to eps.
+        first_norm: norm to start with, in pixel units; cut to eps from the first step on.
         levels: values a pixel can take, to change pixels by whole levels (256 for 8 bits); None for any change.
     """
     images = images.detach()
     change, best = torch.zeros_like(images), torch.zeros_like(images)
-    norm = torch.full_like(lengths(images), min(first_norm, eps))
+    norm = torch.full_like(lengths(images), first_norm)
     smallest = torch.full_like(norm, torch.inf)
     with attacked(model):
         for step in range(steps):

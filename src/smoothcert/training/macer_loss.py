@@ -60,9 +60,8 @@ class MacerLoss:
     def _rows(self, votes: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return which rows count: classified right, with a finite margin inside the hinge."""
         margins = margin(votes, labels)
-        counted = (votes.argmax(dim=1) == labels) & margins.isfinite() & (margins <= self.gamma)
-        # The slope of Phi^-1 overflows below the smallest normal number; only a hinge beyond 12 gets there.
-        return counted & (others(votes, labels) >= torch.finfo(votes.dtype).tiny)
+        # An infinite margin, or the NaN of two infinities, is not <= gamma: that row is dropped too.
+        return (votes.argmax(dim=1) == labels) & (margins <= self.gamma)
 
 
 def margin(votes: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -72,11 +71,7 @@ def margin(votes: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         votes: mean probabilities, (rows, classes).
         labels: class indices, (rows,).
     """
-    own = votes.gather(1, labels.unsqueeze(1)).squeeze(1)
-    found: torch.Tensor = torch.special.ndtri(own) - torch.special.ndtri(others(votes, labels))
+    own = labels.unsqueeze(1)
+    others = votes.scatter(1, own, -1.0).amax(dim=1)
+    found: torch.Tensor = torch.special.ndtri(votes.gather(1, own).squeeze(1)) - torch.special.ndtri(others)
     return found
-
-
-def others(votes: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
-    """Return the most votes of a class that is not the label, (rows,)."""
-    return votes.scatter(1, labels.unsqueeze(1), -1.0).amax(dim=1)
