@@ -15,7 +15,7 @@ Filter = Annotated[str, typer.Argument(metavar="[TEXT]", help="Only names that c
 def recipes(text: Filter = "", as_json: AsJson = False) -> None:
     """List the recipes: trainings of the papers' tables by name.
 
-    Examples:
+    Example:
 
       smoothcert recipes
 

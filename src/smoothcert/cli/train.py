@@ -48,7 +48,7 @@ def train(
     A training that was stopped continues where its last epoch ended when the same command is given again. The
     folder holds the last epoch's model, best/ the one that did best on the hold-out, metrics.jsonl a line per epoch.
 
-    Examples:
+    Example:
 
       smoothcert train digits-consistency --out models/digits
 
@@ -77,7 +77,8 @@ def chosen_config(
 ) -> TrainConfig:
     """Return a recipe's row with the changes that the command line asks for."""
     table = load_recipe(recipe)
-    plain, settings = {}, {}
+    plain: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     known = set(TrainConfig.model_fields) - {"settings", "recipe", "recipe_epochs"}
     hyper = hyper_parameters(table.config(sigma=sigma, model=model).method)
     for change in changes:

@@ -117,13 +117,13 @@ def print_listing(
     cells = [list(columns), *([_shown(row[column]) for column in columns] for row in rows)]
     widths = [max(len(line[place]) for line in cells) for place in range(len(columns))]
     numbers = [all(isinstance(row[column], int | float) for row in rows) for column in columns]
-    for line, row in zip(cells, [None, *rows], strict=True):
+    for line, row in zip(cells, [{}, *rows], strict=True):
         aligned = (
             cell.rjust(width) if number else cell.ljust(width)
             for cell, width, number in zip(line, widths, numbers, strict=True)
         )
         print("  ".join(aligned).rstrip())
-        for note in notes if row is not None else ():
+        for note in notes if row else ():
             for wrapped in textwrap.wrap(f"{note}: {row[note]}", width=96):
                 print(f"    {wrapped}")
 

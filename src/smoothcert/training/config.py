@@ -161,4 +161,6 @@ def _sentence(error: ValidationError) -> str:
     if first["type"] == "extra_forbidden":
         known = ", ".join(TrainConfig.model_fields)
         return f"unknown training setting {name!r}; known: {known}"
+    if not name:  # a rule between settings, with a sentence of its own
+        return str(first["ctx"]["error"])
     return f"training setting {name!r} is wrong: {first['msg']}, got {first['input']!r}"

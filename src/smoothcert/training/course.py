@@ -70,7 +70,7 @@ def fit(
         progress(f"training {config.model}", loop.steps, shown=shown) as show,
     ):
         for epoch in range(len(state.metrics), config.epochs):
-            loop.on_step = lambda step, loss, epoch=epoch: show(  # type: ignore[misc]
+            loop.on_step = lambda step, loss, epoch=epoch: show(
                 step, f"epoch {epoch + 1} of {config.epochs}, loss {loss:.4f}"
             )
             done = loop.epoch(epoch)

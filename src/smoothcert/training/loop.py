@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from smoothcert.data import DATASETS, Dataset, augmented_batch
-from smoothcert.errors import ModelOutputError
+from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from smoothcert.noise import NoiseLaw
 from smoothcert.seeding import generator_for, state_words, stream_key
 from smoothcert.training.config import TrainConfig
@@ -76,6 +76,12 @@ class Loop:
             per_step = max(1, per_step // self.objective.copies)
         self.steps_per_epoch = math.ceil(len(self._images) / per_step)
         self.steps = self.steps_per_epoch * config.epochs
+        if len(self._images) // self.steps_per_epoch < fabric.world_size:
+            raise InvalidArgumentError(
+                f"batch_size={config.batch_size} with {self.objective.copies} copies per image leaves a process "
+                f"without an image: use at least {fabric.world_size * self.objective.copies} on "
+                f"{fabric.world_size} devices"
+            )
         self._milestones = [milestone / config.epochs for milestone in config.milestones]
 
     def epoch(self, number: int) -> EpochResult:
@@ -155,7 +161,8 @@ class Loop:
             return
         gradients = [weight.grad for weight in self.model.parameters() if weight.grad is not None]
         flat = self._mean(torch.cat([gradient.flatten() for gradient in gradients]))
-        for gradient, mean in zip(gradients, flat.split([g.numel() for g in gradients]), strict=True):
+        sizes = [gradient.numel() for gradient in gradients]
+        for gradient, mean in zip(gradients, torch.split(flat, sizes), strict=True):
             gradient.copy_(mean.view_as(gradient))
 
     def _average_buffers(self) -> None:

@@ -34,7 +34,7 @@ class Objective(ABC):
     """
 
     summary: ClassVar[str]  # one line for listings
-    batch_counts_images: ClassVar[bool] = False  # the stated batch counts noisy copies, unless this says images
+    batch_counts_images: ClassVar[bool] = False  # else the stated batch counts noisy copies
 
     @property
     def copies(self) -> int:

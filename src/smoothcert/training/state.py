@@ -72,9 +72,7 @@ class TrainingState:
                 header = json.loads(file.metadata()["state"])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
             metrics = [EpochMetrics(**one) for one in header["metrics"]]
-            state = cls(
-                header["config"], header["dataset_digest"], metrics, best_epoch=header["best_epoch"]
-            )
+            state = cls(header["config"], header["dataset_digest"], metrics, best_epoch=header["best_epoch"])
             groups = _grouped(tensors)
             model.load_state_dict(groups["model"])
         except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:

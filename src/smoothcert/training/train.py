@@ -64,7 +64,8 @@ def train(
         unfinished = (out / STATE_FILE).exists()
         config = config.changed(seed=saved_seed(out) if unfinished else check_seed(None))
     fabric = _fabric(config, devices, accelerator)
-    outcome = fabric.launch(_work, config, train_set, holdout_set, out, on_epoch, show_progress)
+    work: Any = _work  # the annotation of launch leaves out the arguments that it passes on
+    outcome = fabric.launch(work, config, train_set, holdout_set, out, on_epoch, show_progress)
     if isinstance(outcome, BaseException):
         raise outcome
     assert isinstance(outcome, ModelCard)
