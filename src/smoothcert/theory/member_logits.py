@@ -1,0 +1,120 @@
+"""What the variance model is fitted to: the logits of every member on noisy copies of some images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from smoothcert.data import Dataset
+from smoothcert.ensembles import ConsensusEnsemble, VotingEnsemble, padded
+from smoothcert.errors import InvalidArgumentError, ModelOutputError
+from smoothcert.execution import progress
+from smoothcert.noise import NoiseLaw
+from smoothcert.sampling import single_threaded_torch
+from smoothcert.seeding import KeyedGenerator, stream_key
+
+_ROWS = 64  # noisy copies per forward pass, as many as a chunk of votes has
+
+
+@dataclass(frozen=True, eq=False)
+class MemberLogits:
+    """Logits of K members on I images, clean and under N noises each; the noises are shared by the members.
+
+    Not votes, and nothing is proven with them.
+
+    Args:
+        clean: on the images themselves, (I, K, classes).
+        noisy: on noisy copies, (I, N, K, classes).
+        answers: class that the whole ensemble gives by its own rule to each noisy copy, (I, N).
+        labels: true classes, (I,).
+    """
+
+    clean: NDArray[Any]
+    noisy: NDArray[Any]
+    answers: NDArray[np.int64]
+    labels: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        if self.noisy.ndim != 4 or self.clean.shape != (self.noisy.shape[0], *self.noisy.shape[2:]):
+            raise InvalidArgumentError(
+                "noisy must be (images, noises, members, classes) and clean the same without noises, "
+                f"got {self.noisy.shape} and {self.clean.shape}"
+            )
+        images, noises, members, classes = self.noisy.shape
+        for name, found, least in (
+            ("images", images, 1),
+            ("noises", noises, 2),
+            ("members", members, 2),
+            ("classes", classes, 2),
+        ):
+            if found < least:
+                raise InvalidArgumentError(f"variances need at least {least} {name}, got {found}")
+
+    @property
+    def members(self) -> int:
+        """Number of members K."""
+        return int(self.noisy.shape[2])
+
+
+def collect_member_logits(
+    ensemble: VotingEnsemble | ConsensusEnsemble,
+    noise: NoiseLaw,
+    dataset: Dataset,
+    *,
+    indices: Sequence[int],
+    noises: int,
+    seed: int,
+) -> MemberLogits:
+    """Ask every member about noisy copies of images; the same logits for the same seed.
+
+    Args:
+        ensemble: in eval mode.
+        noise: law of the noise.
+        dataset: where the images come from.
+        indices: which of its images.
+        noises: noisy copies per image, >= 2.
+        seed: of the noise, in [0, 2^128).
+    """
+    if isinstance(noises, bool) or not isinstance(noises, int) or noises < 2:
+        raise InvalidArgumentError(f"noises must be an integer of at least 2, got {noises!r}")
+    if not indices:
+        raise InvalidArgumentError("indices must name at least one image, got none")
+    weight = next(ensemble.parameters(), None)
+    device = torch.device("cpu") if weight is None else weight.device
+    generator, clean, noisy, answers = KeyedGenerator(), [], [], []
+    with (
+        torch.inference_mode(),
+        single_threaded_torch(),
+        progress("asking members", len(indices), shown=True) as show,
+    ):
+        for done, index in enumerate(indices, start=1):
+            image = dataset.image(index)
+            batches = _noisy_batches(image, noise, noises, generator, seed, index)
+            together = torch.cat([ensemble.member_logits(batch.to(device)) for batch in batches])[:noises]
+            clean.append(
+                ensemble.member_logits(padded(image.unsqueeze(0).to(device)))[0].float().cpu().numpy()
+            )
+            noisy.append(together.float().cpu().numpy())
+            answers.append(ensemble.combine(together).argmax(dim=1).cpu().numpy())
+            show(done, f"{noises} noisy copies each")
+    found = MemberLogits(np.stack(clean), np.stack(noisy), np.stack(answers), dataset.labels[list(indices)])
+    if not (np.isfinite(found.noisy).all() and np.isfinite(found.clean).all()):
+        raise ModelOutputError("a member answered with NaN or infinite logits; no variance can be computed")
+    return found
+
+
+def _noisy_batches(
+    image: torch.Tensor, noise: NoiseLaw, noises: int, generator: KeyedGenerator, seed: int, index: int
+) -> list[torch.Tensor]:
+    """Return batches of a fixed size, the last drawn whole too, so that more noises keep the first ones."""
+    batches = []
+    for chunk in range(-(-noises // _ROWS)):
+        batch = torch.empty(_ROWS, *image.shape)
+        noise.perturb(image, batch, generator.at(stream_key(seed, index, "theory", chunk)))
+        batches.append(batch)
+    return batches
