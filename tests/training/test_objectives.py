@@ -259,6 +259,18 @@ def test_advmacer(warm):
     assert parts["radius"] > 0
 
 
+def test_advmacer_waits_too():
+    noise, found = the_noise(3), adversaries(0.2, 3, 3)
+    for dropped, weight in [(False, 0.0), (True, 3.0)]:
+        compare(
+            AdvMacer(**ATTACK, **MACER, deferred=True),
+            lambda theta, k, weight=weight: reference.macer(
+                theta, found[k], LABELS[k], noise[:, k], **{**MACER, "lbd": weight}, sigma=SIGMA
+            ),
+            Moment(dropped=dropped),
+        )
+
+
 @pytest.mark.parametrize("one_step", [False, True])
 @pytest.mark.parametrize("warm", [1.0, 0.4])
 def test_smoothmix(one_step, warm):

@@ -188,6 +188,7 @@ WRONG = [
     (SmoothMix, "one_step", ("yes",)),
     (AdvMacer, "eps", (0,)),
     (AdvMacer, "gamma", (0,)),
+    (AdvMacer, "deferred", ("no",)),
     (AdvMacer, "lbd", (-1,)),
 ]
 

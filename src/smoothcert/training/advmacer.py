@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from smoothcert.training.adversarial import Adversarial
+from smoothcert.training.checks import check_switch
 from smoothcert.training.macer_loss import MacerLoss
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import OBJECTIVES, Moment
@@ -29,6 +30,8 @@ class AdvMacer(Adversarial):
         lbd: weight lambda of the radius term.
         gamma: hinge of the radius term.
         beta: inverse temperature of the softmax that stands for the vote.
+        deferred: leave the radius term out until the learning rate has dropped for the first time; networks
+            without batch norm (LeNet) learn nothing under it from the start.
     """
 
     summary: ClassVar[str] = "MACER's loss at SmoothAdv's adversarial images"
@@ -36,9 +39,11 @@ class AdvMacer(Adversarial):
     lbd: float = 12.0
     gamma: float = 8.0
     beta: float = 16.0
+    deferred: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        check_switch("deferred", self.deferred)
         self._loss()
 
     def loss(  # noqa: D102
@@ -50,7 +55,8 @@ class AdvMacer(Adversarial):
         moment: Moment,
     ) -> dict[str, torch.Tensor]:
         logits = self.adversarial_logits(model, images, labels, source, moment)
-        return self._loss().parts(logits, labels, sigma=source.noise.std)
+        waiting = self.deferred and not moment.dropped
+        return self._loss().parts(logits, labels, sigma=source.noise.std, lbd=0.0 if waiting else None)
 
     def _loss(self) -> MacerLoss:
         return MacerLoss(self.lbd, self.gamma, self.beta)
