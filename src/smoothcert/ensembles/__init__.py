@@ -1,19 +1,24 @@
 """Ensembles: several classifiers -> one classifier."""
 
+from smoothcert.ensembles.adaptive import AdaptiveEnsemble
 from smoothcert.ensembles.card import EnsembleCard
 from smoothcert.ensembles.consensus import ConsensusEnsemble
 from smoothcert.ensembles.digest import model_digest
+from smoothcert.ensembles.early_exit import EarlyExitEnsemble
 from smoothcert.ensembles.folder import load_model, save_ensemble
 from smoothcert.ensembles.padding import MIN_ROWS, padded
 from smoothcert.ensembles.panel import Panel
 from smoothcert.ensembles.passes import counted, exits_early, whole_parts
-from smoothcert.ensembles.rules import VOTING_RULES
+from smoothcert.ensembles.rules import UNWEIGHTED_RULES, VOTING_RULES
 from smoothcert.ensembles.voting import VotingEnsemble
 
 __all__ = [
     "MIN_ROWS",
+    "UNWEIGHTED_RULES",
     "VOTING_RULES",
+    "AdaptiveEnsemble",
     "ConsensusEnsemble",
+    "EarlyExitEnsemble",
     "EnsembleCard",
     "Panel",
     "VotingEnsemble",

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import torch
-from torch import nn
 
+from smoothcert.ensembles.early_exit import Ask, EarlyExitEnsemble
 from smoothcert.ensembles.padding import padded
 from smoothcert.ensembles.rules import VOTING_RULES
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
 
-# From a member and a batch to its logits (rows, classes) and the network evaluations of each row (rows,).
-Ask = Callable[[nn.Module, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
-
-class ConsensusEnsemble(nn.Module):
+class ConsensusEnsemble(EarlyExitEnsemble):
     """A voting ensemble that stops after its first `k` members wherever these agree on the class.
 
     Not the same classifier as the ensemble it wraps, unless `k` is the number of members: it has certificates
@@ -32,9 +27,9 @@ class ConsensusEnsemble(nn.Module):
     first_weights: torch.Tensor
 
     def __init__(self, ensemble: VotingEnsemble, k: int = 2) -> None:
-        super().__init__()
         if not isinstance(ensemble, VotingEnsemble):
             raise InvalidArgumentError(f"ensemble must be a VotingEnsemble, got {type(ensemble).__name__}")
+        super().__init__(ensemble)
         count = len(ensemble.members)
         if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= count:
             raise InvalidArgumentError(
@@ -46,34 +41,12 @@ class ConsensusEnsemble(nn.Module):
                 f"the first {k} members have weight 0, so their consensus would have no vote; put members with "
                 "weight first, or raise k"
             )
-        self.ensemble, self.k = ensemble, k
+        self.k = k
         # The ensemble's own numbers if all are asked: scaling again would round them again.
         scaled = weights if k == count else (weights.double() / weights.double().sum()).float()
         self.register_buffer("first_weights", scaled.clone(), persistent=False)
-        self.training = ensemble.training
 
-    @property
-    def members(self) -> nn.ModuleList:
-        """The ensemble's members, in the order they are asked."""
-        return self.ensemble.members
-
-    @property
-    def evaluations_per_vote(self) -> int:
-        """Most network evaluations that one vote can cost; `vote` counts what it did cost."""
-        return self.ensemble.evaluations_per_vote
-
-    def forward(self, batch: torch.Tensor) -> torch.Tensor:
-        """Return logits, (rows, classes), asking the later members about the rows without consensus only."""
-        nothing = torch.zeros(len(batch), dtype=torch.int64, device=batch.device)
-        return self.vote(batch, lambda member, part: (member(part), nothing[: len(part)]))[0]
-
-    def vote(self, batch: torch.Tensor, ask: Ask) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return logits, (rows, classes), and the network evaluations that each row took, (rows,).
-
-        Args:
-            batch: noisy images.
-            ask: how to ask a member; called with at least `MIN_ROWS` rows if `batch` has as many.
-        """
+    def vote(self, batch: torch.Tensor, ask: Ask) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: D102
         answers, passes = _all_of([ask(member, batch) for member in self.members[: self.k]])
         logits = self._combine_first(answers)
         open_rows = (~self.agreed(answers)).nonzero().squeeze(1)
@@ -92,12 +65,11 @@ class ConsensusEnsemble(nn.Module):
         classes = member_logits[:, : self.k].argmax(dim=2)
         return (classes == classes[:, :1]).all(dim=1)
 
-    def member_logits(self, batch: torch.Tensor) -> torch.Tensor:
-        """Return the logits of every member, also of those that would not be asked, (rows, members, classes)."""
-        return self.ensemble.member_logits(batch)
+    def asked(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
+        first = torch.arange(len(self.members), device=member_logits.device) < self.k
+        return first | ~self.agreed(member_logits).unsqueeze(1)
 
-    def combine(self, member_logits: torch.Tensor) -> torch.Tensor:
-        """Return what `forward` would, (rows, classes), from every member's logits (rows, members, classes)."""
+    def combine(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
         stop = self.agreed(member_logits).unsqueeze(1)
         first = self._combine_first(member_logits[:, : self.k])
         return torch.where(stop, first, self.ensemble.combine(member_logits))

@@ -7,6 +7,7 @@ import json
 
 from torch import nn
 
+from smoothcert.ensembles.adaptive import AdaptiveEnsemble
 from smoothcert.ensembles.consensus import ConsensusEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.models import weights_digest
@@ -16,11 +17,14 @@ def model_digest(model: nn.Module) -> str:
     """Return the digest that a model's folder and its certificates carry.
 
     For an ensemble it covers the rule, which no tensor holds, beside shares and members in their order; for a
-    consensus also how many must agree.
+    consensus also how many must agree, for adaptive prediction its test.
     """
     if isinstance(model, ConsensusEnsemble):
         consensus = ["consensus", model.k, model_digest(model.ensemble)]
         return hashlib.sha256(json.dumps(consensus).encode()).hexdigest()
+    if isinstance(model, AdaptiveEnsemble):
+        adaptive = ["adaptive", model.threshold, model.alpha, model_digest(model.ensemble)]
+        return hashlib.sha256(json.dumps(adaptive).encode()).hexdigest()
     if not isinstance(model, VotingEnsemble):
         return weights_digest(model)
     parts = [model.rule, model.weights.tolist(), [model_digest(member) for member in model.members]]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from smoothcert.ensembles.consensus import ConsensusEnsemble
+from smoothcert.ensembles.early_exit import EarlyExitEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
 
@@ -24,7 +24,7 @@ class Panel(nn.Module):
     """
 
     def __init__(
-        self, ensemble: VotingEnsemble | ConsensusEnsemble, names: Sequence[str] | None = None
+        self, ensemble: VotingEnsemble | EarlyExitEnsemble, names: Sequence[str] | None = None
     ) -> None:
         super().__init__()
         self.ensemble = ensemble

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import torch
 from torch import nn
 
-from smoothcert.ensembles.consensus import ConsensusEnsemble
+from smoothcert.ensembles.early_exit import EarlyExitEnsemble
 from smoothcert.ensembles.panel import Panel
 from smoothcert.ensembles.voting import VotingEnsemble
 
@@ -18,7 +18,7 @@ def exits_early(model: nn.Module) -> bool:
         return exits_early(model.ensemble)
     if isinstance(model, VotingEnsemble):
         return any(exits_early(member) for member in model.members)
-    return isinstance(model, ConsensusEnsemble)
+    return isinstance(model, EarlyExitEnsemble)
 
 
 def whole_parts(model: nn.Module) -> list[nn.Module]:
@@ -26,7 +26,7 @@ def whole_parts(model: nn.Module) -> list[nn.Module]:
     if not exits_early(model):
         return [model]
     ensemble = model.ensemble if isinstance(model, Panel) else model
-    assert isinstance(ensemble, VotingEnsemble | ConsensusEnsemble)
+    assert isinstance(ensemble, VotingEnsemble | EarlyExitEnsemble)
     return [part for member in ensemble.members for part in whole_parts(member)]
 
 
@@ -43,19 +43,19 @@ def counted(
         batch: noisy images.
         run: executes one of `whole_parts(model)`.
     """
-    if isinstance(model, ConsensusEnsemble):
+    if isinstance(model, EarlyExitEnsemble):
         return model.vote(batch, lambda member, part: counted(member, part, run))
     if not exits_early(model):
         each = model.evaluations_per_vote if isinstance(model, VotingEnsemble) else 1
         return run(model, batch), torch.full((len(batch),), each, dtype=torch.int64, device=batch.device)
     ensemble = model.ensemble if isinstance(model, Panel) else model
-    assert isinstance(ensemble, VotingEnsemble | ConsensusEnsemble)
+    assert isinstance(ensemble, VotingEnsemble | EarlyExitEnsemble)
     asked = [counted(member, batch, run) for member in ensemble.members]
     members = torch.stack([logits for logits, _ in asked], dim=1)
     passes = torch.stack([cost for _, cost in asked], dim=1)
     answer, cost = ensemble.combine(members), passes.sum(dim=1)
     if not isinstance(model, Panel):
         return answer, cost
-    if isinstance(ensemble, ConsensusEnsemble):
-        cost = torch.where(ensemble.agreed(members), passes[:, : ensemble.k].sum(dim=1), cost)
+    if isinstance(ensemble, EarlyExitEnsemble):
+        cost = (passes * ensemble.asked(members)).sum(dim=1)
     return torch.cat([members, answer.unsqueeze(1)], dim=1), torch.cat([passes, cost.unsqueeze(1)], dim=1)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from smoothcert.ensembles.rules import VOTING_RULES
+from smoothcert.ensembles.rules import UNWEIGHTED_RULES, VOTING_RULES
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 
 
@@ -21,7 +21,8 @@ class VotingEnsemble(nn.Module):
     Args:
         members: at least one classifier, batch -> logits, all with the same classes.
         rule: a name in `VOTING_RULES`.
-        weights: one number >= 0 per member, with a positive sum (scaled to sum 1); equal when left out.
+        weights: one number >= 0 per member, with a positive sum (scaled to sum 1); equal when left out, and
+            for rules in `UNWEIGHTED_RULES` always.
     """
 
     weights: torch.Tensor
@@ -35,7 +36,12 @@ class VotingEnsemble(nn.Module):
         self.rule = rule
         self._rule = VOTING_RULES[rule]
         self.members = nn.ModuleList(members)
-        self.register_buffer("weights", _shares(weights, len(members)))
+        shares = _shares(weights, len(members))
+        if rule in UNWEIGHTED_RULES and bool((shares != shares[0]).any()):
+            raise InvalidArgumentError(
+                f"rule {rule!r} takes no weights, because one member decides; got {list(weights or ())}, leave them out"
+            )
+        self.register_buffer("weights", shares)
         # Seen from outside, the list of members included; changes no member.
         self.training = self.members.training = any(member.training for member in members)
 
