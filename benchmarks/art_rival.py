@@ -55,6 +55,12 @@ class ArtRival:
                 alpha=alpha,
             )
 
+    @property
+    def network(self) -> nn.Module:
+        """The module that ART calls: its wrapper, which runs the layers of a sequential network by itself."""
+        found: nn.Module = self._classifier._model
+        return found
+
     def certify(self, image: torch.Tensor, n: int) -> Claim:
         """Return ART's answer for one image from n0 + n votes, in its default batch.
 

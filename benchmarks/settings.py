@@ -41,6 +41,8 @@ class Settings:
         line_votes: numbers of votes for the fitted exponent.
         line_images: numbers of images for the fitted exponent.
         line_repetitions: measurements per number.
+        anatomy_networks: networks whose votes are taken apart.
+        anatomy_repetitions: alternations there.
         training_copies: noisy copies that Gaussian training steps through in one measurement.
         training_batch: noisy copies per step.
         training_repetitions: alternations of the training methods.
@@ -64,6 +66,8 @@ class Settings:
     line_votes: tuple[int, ...] = (8_000, 16_000, 32_000, 64_000, 128_000)
     line_images: tuple[int, ...] = (125, 250, 500, 1_000, 2_000)
     line_repetitions: int = 2
+    anatomy_networks: tuple[str, ...] = ("lenet", "resnet20", "resnet110")
+    anatomy_repetitions: int = 3
     training_copies: int = 1_024
     training_batch: int = 64
     training_repetitions: int = 5
@@ -95,6 +99,8 @@ def quick(engine: str) -> Settings:
         line_votes=(500, 1_000, 2_000),
         line_images=(10, 20, 40),
         line_repetitions=1,
+        anatomy_networks=("lenet",),
+        anatomy_repetitions=1,
         training_copies=16,
         training_batch=8,
         training_repetitions=1,
