@@ -3,10 +3,21 @@
 import json
 import shutil
 
+import numpy as np
 import pytest
 import torch
 
-from smoothcert.ensembles import VotingEnsemble, load_model, save_ensemble
+from smoothcert.data import Dataset
+from smoothcert.ensembles import (
+    AdaptiveEnsemble,
+    AdaptiveEntry,
+    ConsensusEnsemble,
+    HoldoutUse,
+    VotingEnsemble,
+    load_model,
+    refuse_overlap,
+    save_ensemble,
+)
 from smoothcert.errors import CheckpointError, InvalidArgumentError, SmoothcertError
 from smoothcert.models import ModelCard, create_model, load_checkpoint, save_checkpoint
 
@@ -166,3 +177,95 @@ def test_folder_that_is_both_is_refused(models):
     shutil.copy(models / "member-0" / "model.json", models / "ensemble")
     with pytest.raises(CheckpointError, match="holds both"):
         load_model(models / "ensemble")
+
+
+def folders(models, count=3):
+    return [models / f"member-{number}" for number in range(count)]
+
+
+def test_consensus_and_adaptive_prediction_come_back(models):
+    save_ensemble("hard", [1, 2, 3], folders(models), models / "consensus", consensus=2)
+    consensus, card = load_model(models / "consensus")
+    assert isinstance(consensus, ConsensusEnsemble)
+    assert (consensus.k, consensus.ensemble.rule, card.consensus) == (2, "hard", 2)
+    assert not any(module.training for module in consensus.modules())
+    test = AdaptiveEntry(threshold=0.9)
+    save_ensemble("softmax", [1, 2, 3], folders(models), models / "adaptive", adaptive=test)
+    adaptive, card = load_model(models / "adaptive")
+    assert isinstance(adaptive, AdaptiveEnsemble)
+    assert (adaptive.threshold, adaptive.alpha, adaptive.order, card.adaptive) == (0.9, 0.05, (2, 1, 0), test)
+    plain = save_ensemble("hard", [1, 2, 3], folders(models), models / "plain")
+    assert len({plain.digest, card.digest, load_model(models / "consensus")[1].digest}) == 3
+
+
+def test_files_from_before_these_fields_still_load(models):
+    path = models / "ensemble" / "ensemble.json"
+    content = json.loads(path.read_text())
+    for name in ("consensus", "adaptive", "fitted"):
+        del content[name]
+    path.write_text(json.dumps(content))
+    ensemble, card = load_model(models / "ensemble")
+    assert isinstance(ensemble, VotingEnsemble)
+    assert (card.consensus, card.adaptive, card.fitted) == (None, None, ())
+
+
+@pytest.mark.parametrize(
+    "rule, weights, options, message",
+    [
+        ("soft", None, {"consensus": 4}, "from 1 to the 3 members of the ensemble, got 4"),
+        ("soft", None, {"consensus": 0}, "from 1 to the 3 members of the ensemble, got 0"),
+        ("soft", [0, 0, 1], {"consensus": 2}, "the first 2 members have weight 0"),
+        ("soft", [-1, 1, 1], {}, r"got \[-1, 1, 1\]"),
+        ("softmax", [0, 0, 0], {}, "positive sum"),
+        ("max-margin", [1, 2, 1], {}, "takes no weights"),
+        ("soft", None, {"adaptive": AdaptiveEntry()}, "of rule 'softmax', got 'soft'"),
+        ("softmax", None, {"adaptive": AdaptiveEntry(), "consensus": 2}, "choose one of them"),
+    ],
+)
+def test_what_cannot_vote_is_refused_before_writing(models, rule, weights, options, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        save_ensemble(rule, weights, folders(models), models / "bad", **options)
+    assert not (models / "bad").exists()
+
+
+@pytest.mark.parametrize(
+    "change, message", [({"consensus": 3}, "was changed"), ({"consensus": 9}, "damaged: k must be")]
+)
+def test_edited_consensus_is_noticed(models, change, message):
+    save_ensemble("soft", None, folders(models), models / "consensus", consensus=2)
+    path = models / "consensus" / "ensemble.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(CheckpointError, match=message):
+        load_model(models / "consensus")
+
+
+def use(**changes):
+    about = {"purpose": "sween", "dataset": "custom", "split": "holdout", "digest": "d", "images": 20}
+    return HoldoutUse(**{**about, "draws": 10, "seed": 3, **changes})
+
+
+def test_what_was_fitted_is_kept_also_through_nesting(models):
+    save_ensemble("softmax", [1, 2, 3], folders(models), models / "inner", fitted=[use()])
+    assert load_model(models / "inner")[1].fitted == (use(),)
+    outer = save_ensemble(
+        "soft", None, [models / "inner", models / "member-0"], models / "outer", fitted=[use(purpose="order")]
+    )
+    assert outer.fitted == (use(purpose="order"), use())
+
+
+def test_images_that_chose_the_weights_are_refused(models):
+    card = save_ensemble("softmax", [1, 2, 3], folders(models), models / "fitted", fitted=[use()])
+    pixels = np.random.default_rng(0).random((30, 4), dtype=np.float32)
+    splits = {
+        split: Dataset.from_arrays(pixels, np.zeros(30, dtype=np.int64), split=split)
+        for split in ("holdout", "test")
+    }
+    with pytest.raises(InvalidArgumentError, match=r"image 19 of custom \(holdout\) was among the 20 images"):
+        refuse_overlap(card, splits["holdout"], [25, 19])
+    refuse_overlap(card, splits["holdout"], [25, 20])  # not looked at
+    refuse_overlap(card, splits["holdout"], [])
+    refuse_overlap(card, splits["test"], [0])
+    renamed = card.model_copy(update={"fitted": (use(digest=splits["test"].digest, dataset="x"),)})
+    with pytest.raises(InvalidArgumentError, match="certify other images"):
+        refuse_overlap(renamed, splits["test"], [0])
+    refuse_overlap(load_model(models / "member-0")[1], splits["holdout"], [0])

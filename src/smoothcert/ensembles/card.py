@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
+from smoothcert.ensembles.holdout import HoldoutUse
+
 
 class MemberEntry(BaseModel):
     """One member: its folder, relative to the ensemble's, and the digest it must have."""
@@ -14,6 +16,15 @@ class MemberEntry(BaseModel):
 
     path: str
     digest: str
+
+
+class AdaptiveEntry(BaseModel):
+    """The test of adaptive prediction; arguments as for `AdaptiveEnsemble`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    threshold: float = 0.999
+    alpha: float = 0.05
 
 
 class EnsembleCard(BaseModel):
@@ -32,6 +43,9 @@ class EnsembleCard(BaseModel):
         noise: what `NoiseLaw.describe` returned, of every member.
         class_names: one name per class, of every member.
         digest: `model_digest` of the ensemble.
+        consensus: members whose agreement spares the others, or None to ask all.
+        adaptive: when to stop asking by adaptive prediction, or None.
+        fitted: choices that were made on labelled images, of members that are ensembles too.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -46,3 +60,6 @@ class EnsembleCard(BaseModel):
     noise: dict[str, Any]
     class_names: tuple[str, ...]
     digest: str
+    consensus: int | None = None
+    adaptive: AdaptiveEntry | None = None
+    fitted: tuple[HoldoutUse, ...] = ()

@@ -9,8 +9,11 @@ from pathlib import Path
 from torch import nn
 
 from smoothcert.atomic import write_atomically
-from smoothcert.ensembles.card import EnsembleCard, MemberEntry
+from smoothcert.ensembles.adaptive import AdaptiveEnsemble
+from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard, MemberEntry
+from smoothcert.ensembles.consensus import ConsensusEnsemble
 from smoothcert.ensembles.digest import model_digest
+from smoothcert.ensembles.holdout import HoldoutUse
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import ModelCard, load_checkpoint
@@ -22,7 +25,14 @@ _MUST_AGREE = ("noise", "num_classes", "input_shape", "class_names")
 
 
 def save_ensemble(
-    rule: str, weights: Sequence[float] | None, member_folders: Sequence[str | Path], folder: str | Path
+    rule: str,
+    weights: Sequence[float] | None,
+    member_folders: Sequence[str | Path],
+    folder: str | Path,
+    *,
+    consensus: int | None = None,
+    adaptive: AdaptiveEntry | None = None,
+    fitted: Sequence[HoldoutUse] = (),
 ) -> EnsembleCard:
     """Write an ensemble folder that points to its members; returns its card.
 
@@ -34,11 +44,14 @@ def save_ensemble(
         weights: one number >= 0 per member, or None for equal ones.
         member_folders: folders of models or of ensembles, trained on the same noise and classes.
         folder: where to write; made if missing.
+        consensus: members whose agreement spares the others; None asks all.
+        adaptive: the test of adaptive prediction (rule "softmax"); None asks all.
+        fitted: the images that chose weights or order; those of members that are ensembles are added.
     """
     home = Path(folder).resolve()
     loaded = [load_model(member) for member in member_folders]
     cards = [card for _, card in loaded]
-    ensemble = VotingEnsemble([model for model, _ in loaded], rule, weights)
+    ensemble = _assembled([model for model, _ in loaded], rule, weights, consensus, adaptive)
     for name in _MUST_AGREE:
         for member, card in zip(member_folders, cards, strict=True):
             if getattr(card, name) != getattr(cards[0], name):
@@ -58,6 +71,9 @@ def save_ensemble(
         noise=cards[0].noise,
         class_names=cards[0].class_names,
         digest=model_digest(ensemble),
+        consensus=consensus,
+        adaptive=adaptive,
+        fitted=_uses(fitted, cards),
     )
     _write(card, home)
     return card
@@ -83,12 +99,13 @@ def _load(folder: Path, inside: tuple[Path, ...]) -> tuple[nn.Module, ModelCard 
     card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
     members = [_member(folder, entry, (*inside, folder.resolve())) for entry in card.members]
     try:
-        ensemble = VotingEnsemble(members, card.rule, card.weights)
+        ensemble = _assembled(members, card.rule, card.weights, card.consensus, card.adaptive)
     except (InvalidArgumentError, LookupError) as error:
         raise CheckpointError(f"{folder / ENSEMBLE_FILE} is damaged: {error}") from error
     if card.digest != model_digest(ensemble):
         raise CheckpointError(
-            f"{folder / ENSEMBLE_FILE} was changed: its digest does not match its rule, weights and members"
+            f"{folder / ENSEMBLE_FILE} was changed: its digest does not match its rule, weights, early exit "
+            "and members"
         )
     return ensemble.eval().requires_grad_(False), card
 
@@ -105,6 +122,34 @@ def _member(home: Path, entry: MemberEntry, inside: tuple[Path, ...]) -> nn.Modu
             f"{entry.digest}; restore it or make the ensemble again"
         )
     return model
+
+
+def _assembled(
+    members: Sequence[nn.Module],
+    rule: str,
+    weights: Sequence[float] | None,
+    consensus: int | None,
+    adaptive: AdaptiveEntry | None,
+) -> nn.Module:
+    """Build the ensemble that a card describes."""
+    ensemble = VotingEnsemble(members, rule, weights)
+    if consensus is not None and adaptive is not None:
+        raise InvalidArgumentError("consensus and adaptive both stop early; choose one of them")
+    if consensus is not None:
+        return ConsensusEnsemble(ensemble, consensus)
+    if adaptive is not None:
+        return AdaptiveEnsemble(ensemble, adaptive.threshold, adaptive.alpha)
+    return ensemble
+
+
+def _uses(fitted: Sequence[HoldoutUse], cards: Sequence[ModelCard | EnsembleCard]) -> tuple[HoldoutUse, ...]:
+    """Return the choices made for an ensemble and for its members, each once."""
+    inner = [use for card in cards if isinstance(card, EnsembleCard) for use in card.fitted]
+    found: list[HoldoutUse] = []
+    for use in (*fitted, *inner):
+        if use not in found:
+            found.append(use)
+    return tuple(found)
 
 
 def _write(card: EnsembleCard, home: Path) -> None:

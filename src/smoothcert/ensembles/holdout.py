@@ -1,0 +1,67 @@
+"""Which images chose an ensemble's weights or order: those may not be certified afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from smoothcert.data import Dataset
+from smoothcert.errors import InvalidArgumentError
+
+
+class HoldoutUse(BaseModel):
+    """A choice that was made by looking at labelled images, and the images it looked at.
+
+    Not the choice itself: weights and order are in the card.
+
+    Args:
+        purpose: what was chosen: "order", "sween" or "esbrs".
+        dataset: name of the data set.
+        split: the split the images are of; never the test split where `smoothcert ensemble` chose it.
+        digest: digest of that split.
+        images: how many images, from the first on.
+        draws: noisy copies of each.
+        seed: of the noise.
+        found: figures of the choice, such as the loss reached.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    purpose: str
+    dataset: str
+    split: str
+    digest: str
+    images: int = Field(ge=1)
+    draws: int = Field(ge=1)
+    seed: int = Field(ge=0)
+    found: dict[str, float] = {}
+
+
+def refuse_overlap(card: Any, dataset: Dataset, indices: Iterable[int]) -> None:
+    """Refuse images that chose something about the ensemble: accuracy on them would be too good.
+
+    Each single certificate would still be true; what would be false is the accuracy that they add up to. Images are
+    known by name and split of their data set, or by its digest; a rearranged copy is not recognised.
+
+    Args:
+        card: of a model or an ensemble; a card that records no choice refuses nothing.
+        dataset: the split to certify.
+        indices: which of its images.
+    """
+    uses: tuple[HoldoutUse, ...] = getattr(card, "fitted", ())
+    if not uses:
+        return
+    smallest, digest = min(indices, default=None), None
+    for use in uses:
+        same = (dataset.name, dataset.split) == (use.dataset, use.split)
+        if not same:
+            digest = dataset.digest if digest is None else digest
+            same = digest == use.digest
+        if same and smallest is not None and smallest < use.images:
+            raise InvalidArgumentError(
+                f"image {smallest} of {dataset.name} ({dataset.split}) was among the {use.images} images that chose this "
+                f"ensemble's {'order' if use.purpose == 'order' else 'weights'}, so accuracy on it would be too good; "
+                "certify other images"
+            )
