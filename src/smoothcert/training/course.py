@@ -164,6 +164,7 @@ def _record(state: TrainingState, metrics: EpochMetrics, model: nn.Module) -> No
 
 
 def forget(folder: Path) -> None:
-    """Remove the state of a training that is finished."""
-    with contextlib.suppress(FileNotFoundError):
-        (folder / STATE_FILE).unlink()
+    """Remove the state of a training that is finished, and what kills left half-written."""
+    for path in (folder / STATE_FILE, *folder.glob(".*.part")):
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()
