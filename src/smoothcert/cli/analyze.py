@@ -8,26 +8,77 @@ from typing import Annotated
 
 import typer
 
+from smoothcert.cli.options import choose_seed
+from smoothcert.data import load_dataset
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import Summary, print_summaries, time_reduction
 from smoothcert.store import Run
 
 
 def analyze(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH...", help="Run folders and TSV logs of the field.")
+        list[Path],
+        typer.Argument(
+            metavar="PATH...", help="Run folders and TSV logs of the field; one ensemble with --variance."
+        ),
     ],
     against: Annotated[
         Path | None,
         typer.Option("--against", help="Run of CERTIFY to compare time with; adds time_reduction to --json."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Unrounded figures as JSON.")] = False,
+    variance: Annotated[
+        bool,
+        typer.Option(
+            "--variance", help="Fit the variance model to an ensemble; the options below are its own."
+        ),
+    ] = False,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", help="Where images come from; digits by default.")
+    ] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option("--data-dir", help="Where the data set's files are.")
+    ] = None,
+    split: Annotated[
+        str | None, typer.Option("--split", help="Part of the data set; holdout by default.")
+    ] = None,
+    images: Annotated[
+        int | None, typer.Option("--images", help="Images, evenly spread; 50 by default.")
+    ] = None,
+    noises: Annotated[int | None, typer.Option("--noises", help="Noisy copies each; 100 by default.")] = None,
+    seed: Annotated[
+        str | None, typer.Option("--seed", help="Seed of the noise; drawn in secret by default, and told.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="Folder to write figures to.")] = None,
 ) -> None:
-    """Print certified accuracy at radii, ACR and cost of runs or published logs.
+    """Print certified accuracy at radii, ACR and cost of runs or published logs; or why an ensemble helps.
 
     Example:
 
       smoothcert analyze runs/ensemble published.tsv --json
+
+      smoothcert analyze demo/models/ensemble --variance --dataset digits --out figures
     """
+    own = {"dataset": dataset, "data-dir": data_dir, "split": split, "images": images}
+    own |= {"noises": noises, "seed": seed, "out": out}
+    if variance:
+        if len(paths) != 1 or against is not None:
+            raise InvalidArgumentError("--variance takes one ensemble folder and no --against")
+        _analyze_variance(
+            paths[0],
+            dataset=dataset or "digits",
+            data_dir=data_dir,
+            split=split or "holdout",
+            images=50 if images is None else images,
+            noises=100 if noises is None else noises,
+            seed=choose_seed(seed),
+            out=out,
+            as_json=as_json,
+        )
+        return
+    for name, value in own.items():
+        if value is not None:
+            raise InvalidArgumentError(f"--{name} belongs to --variance: add that, or leave --{name} out")
     summaries = [Summary.of_path(path) for path in paths]
     if as_json:
         rows = [summary.to_json() for summary in summaries]
@@ -38,3 +89,31 @@ def analyze(
         print(json.dumps(rows, indent=2))
         return
     print_summaries(summaries)
+
+
+def _analyze_variance(
+    folder: Path,
+    *,
+    dataset: str,
+    data_dir: Path | None,
+    split: str,
+    images: int,
+    noises: int,
+    seed: int | None,
+    out: Path | None,
+    as_json: bool,
+) -> None:
+    """Print the variance study of one ensemble, and write its figures."""
+    from smoothcert.report.variance_figures import write_variance_figures
+    from smoothcert.report.variance_tables import print_variance, variance_to_json
+    from smoothcert.theory import study_ensemble
+
+    source = load_dataset(dataset, split=split, data_dir=data_dir)
+    study = study_ensemble(folder, source, images=images, noises=noises, seed=seed)
+    if as_json:
+        print(json.dumps(variance_to_json(study), indent=2))
+    else:
+        print_variance(study)
+    if out is not None:
+        for path in write_variance_figures(study, out):
+            typer.echo(f"wrote {path}", err=True)

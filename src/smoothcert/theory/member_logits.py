@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from torch import nn
 
 from smoothcert.data import Dataset
-from smoothcert.ensembles import ConsensusEnsemble, VotingEnsemble, padded
+from smoothcert.ensembles import padded
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from smoothcert.execution import progress
 from smoothcert.noise import NoiseLaw
@@ -19,6 +20,23 @@ from smoothcert.sampling import single_threaded_torch
 from smoothcert.seeding import KeyedGenerator, stream_key
 
 _ROWS = 64  # noisy copies per forward pass, as many as a chunk of votes has
+
+
+@runtime_checkable
+class MemberEnsemble(Protocol):
+    """Any ensemble that can ask its members one by one, whatever its rule and whether or not it stops early."""
+
+    def member_logits(self, batch: torch.Tensor) -> torch.Tensor:
+        """Return the logits of every member, (rows, members, classes)."""
+        ...
+
+    def combine(self, member_logits: torch.Tensor) -> torch.Tensor:
+        """Return the ensemble's logits, (rows, classes), from those of its members."""
+        ...
+
+    def parameters(self) -> Iterator[nn.Parameter]:
+        """Yield the weights, which say where the ensemble is."""
+        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +80,7 @@ class MemberLogits:
 
 
 def collect_member_logits(
-    ensemble: VotingEnsemble | ConsensusEnsemble,
+    ensemble: MemberEnsemble,
     noise: NoiseLaw,
     dataset: Dataset,
     *,

@@ -11,12 +11,12 @@ import numpy as np
 
 from smoothcert.certificates.metrics import radius_grid
 from smoothcert.data import Dataset
-from smoothcert.ensembles import ConsensusEnsemble, VotingEnsemble, load_model
+from smoothcert.ensembles import load_model
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw, noise_from
 from smoothcert.seeding import check_seed
 from smoothcert.theory.equal_inference import ExpectedRun, equal_inference
-from smoothcert.theory.member_logits import MemberLogits, collect_member_logits
+from smoothcert.theory.member_logits import MemberEnsemble, MemberLogits, collect_member_logits
 from smoothcert.theory.success import Success, success_probabilities
 from smoothcert.theory.variance import CLEAN_PARTS, VarianceModel, fit_variance_model
 from smoothcert.theory.windows import ObservedRatios, ensemble_sizes, observed_ratios
@@ -83,10 +83,9 @@ def study_ensemble(
     if isinstance(images, bool) or not isinstance(images, int) or images < 1:
         raise InvalidArgumentError(f"images must be an integer of at least 1, got {images!r}")
     model, card = load_model(folder)
-    if not isinstance(model, VotingEnsemble | ConsensusEnsemble) or len(model.members) < 2:
+    if not isinstance(model, MemberEnsemble):
         raise InvalidArgumentError(
-            f"{folder} is not an ensemble of at least two members, so members have no covariance; "
-            "give the folder of an ensemble"
+            f"{folder} holds a single model, which has no members to compare; give the folder of an ensemble"
         )
     if tuple(card.input_shape) != dataset.input_shape or card.num_classes != dataset.num_classes:
         raise InvalidArgumentError(
