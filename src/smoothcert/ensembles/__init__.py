@@ -5,16 +5,23 @@ from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard
 from smoothcert.ensembles.consensus import ConsensusEnsemble
 from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
+from smoothcert.ensembles.esbrs import EsbrsFit, fit_esbrs, mixing_helps, solve_esbrs, success_bound
 from smoothcert.ensembles.folder import load_model, save_ensemble
 from smoothcert.ensembles.holdout import HoldoutUse, refuse_overlap
+from smoothcert.ensembles.margins import MarginMoments, Perturbation, margin_moments
+from smoothcert.ensembles.outputs import member_outputs, order_by_noisy_accuracy
 from smoothcert.ensembles.padding import MIN_ROWS, padded
 from smoothcert.ensembles.panel import Panel
 from smoothcert.ensembles.passes import counted, exits_early, whole_parts
+from smoothcert.ensembles.per_input import PerInputClaim, PerInputEsbrs
 from smoothcert.ensembles.rules import UNWEIGHTED_RULES, VOTING_RULES
+from smoothcert.ensembles.simplex import minimise_quadratic
+from smoothcert.ensembles.sween import SWEEN_SOLVERS, SweenFit, fit_sween
 from smoothcert.ensembles.voting import VotingEnsemble
 
 __all__ = [
     "MIN_ROWS",
+    "SWEEN_SOLVERS",
     "UNWEIGHTED_RULES",
     "VOTING_RULES",
     "AdaptiveEnsemble",
@@ -22,15 +29,30 @@ __all__ = [
     "ConsensusEnsemble",
     "EarlyExitEnsemble",
     "EnsembleCard",
+    "EsbrsFit",
     "HoldoutUse",
+    "MarginMoments",
     "Panel",
+    "PerInputClaim",
+    "PerInputEsbrs",
+    "Perturbation",
+    "SweenFit",
     "VotingEnsemble",
     "counted",
     "exits_early",
+    "fit_esbrs",
+    "fit_sween",
     "load_model",
+    "margin_moments",
+    "member_outputs",
+    "minimise_quadratic",
+    "mixing_helps",
     "model_digest",
+    "order_by_noisy_accuracy",
     "padded",
     "refuse_overlap",
     "save_ensemble",
+    "solve_esbrs",
+    "success_bound",
     "whole_parts",
 ]

@@ -61,7 +61,7 @@ def refuse_overlap(card: Any, dataset: Dataset, indices: Iterable[int]) -> None:
             same = digest == use.digest
         if same and smallest is not None and smallest < use.images:
             raise InvalidArgumentError(
-                f"image {smallest} of {dataset.name} ({dataset.split}) was among the {use.images} images that chose this "
-                f"ensemble's {'order' if use.purpose == 'order' else 'weights'}, so accuracy on it would be too good; "
-                "certify other images"
+                f"image {smallest} of {dataset.name} ({dataset.split}) was among the {use.images} images that chose "
+                f"this ensemble's {'order' if use.purpose == 'order' else 'weights'}, so accuracy on it would be too "
+                "good; certify other images"
             )
