@@ -63,7 +63,10 @@ def variance_figure(study: VarianceStudy) -> Figure:
 
 @style()
 def success_figure(study: VarianceStudy) -> Figure:
-    """Draw the success probability over k, mean over images: observed, Gaussian model, Chebyshev bound."""
+    """Draw the success probability over k, mean over images: observed, Gaussian model, Chebyshev bound.
+
+    No failure at all stands at the upper edge.
+    """
     figure, axes = _plot(5.8, 3.5)
     k, part, other = study.sizes, study.parts["mean"].success, study.parts["clean"].success
     look: dict[str, Any] = {"markersize": 6, "markeredgecolor": PAPER, "markeredgewidth": 0.7}
@@ -76,10 +79,10 @@ def success_figure(study: VarianceStudy) -> Figure:
     means = [values.mean(axis=0) for values, _, _ in curves]
     # Equal steps divide the failures by the same factor, so that curves near 100% stay apart.
     failures = np.concatenate([1 - mean for mean in means])
-    least = max(min(float(failures[failures > 0].min(initial=0.1)), 0.1) / 2, 1e-7)
+    least = max(float(failures[failures > 0].min(initial=1.0)) / 1.7, 1e-7)
     for mean, (_, name, line) in zip(means, curves, strict=True):
         axes.plot(k, -np.log10(np.maximum(1 - mean, least)), label=name, clip_on=False, **look, **line)
-    most = float(failures.max())
+    most = max(float(failures.max()), 2 * least)
     ticks = [p for p in _SUCCESS if least <= 1 - p and (1 - p <= most * 1.3 or p == 0)]
     axes.set_yticks([-np.log10(1 - p) for p in ticks], [f"{100 * p:.6g}" for p in ticks])
     axes.set(ylim=(-np.log10(min(most * 1.15, 1.0)), -np.log10(least)), ylabel="leading class wins (%)")
