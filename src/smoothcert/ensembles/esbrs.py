@@ -1,4 +1,4 @@
-"""EsbRS: the fixed weights that make the mixture's margins vary least (Kuo et al., AdvMacer and EsbRS)."""
+"""EsbRS: the fixed weights that make the mixture's margins vary least (Liu, Hoang, Nguyen, Weng)."""
 
 from __future__ import annotations
 

@@ -43,8 +43,11 @@ def minimise_quadratic(
 
 def _active_set(q: NDArray[np.float64], c: NDArray[np.float64]) -> NDArray[np.float64]:
     count = len(q)
+    equal = np.full(count, 1 / count)
+    if np.ptp(q @ equal + c) <= _TOLERANCE:  # nothing tells the weights apart
+        return equal
     first = int((np.diag(q) / 2 + c).argmin())
-    weights = np.eye(count)[first]
+    weights: NDArray[np.float64] = np.eye(count)[first]
     free = weights > 0
     for _ in range(50 * count):
         target = _on_face(q, c, free)

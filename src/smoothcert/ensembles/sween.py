@@ -114,12 +114,17 @@ def _sgd(scaled: Matrix, rows: int) -> Matrix:
         rate = 0.01 * 0.1 ** ((epoch >= 60) + (epoch >= 90))
         draw = scaled[(epoch * rows) % len(scaled) :][:rows]
         for batch in np.array_split(draw[rng.permutation(rows)], -(-rows // 64)):
-            weights = np.exp(w - w.max()) / np.exp(w - w.max()).sum()
+            weights = _softmax(w)
             pull = (batch / (batch @ weights)[:, None]).mean(axis=0)
             gradient = weights * (1 - pull) + 5e-4 * w
             velocity = 0.9 * velocity + gradient
             w = w - rate * velocity
-    return np.exp(w - w.max()) / np.exp(w - w.max()).sum()
+    return _softmax(w)
+
+
+def _softmax(w: Matrix) -> Matrix:
+    found: Matrix = np.exp(w - w.max())
+    return found / found.sum()
 
 
 def _loss(scaled: Matrix, weights: Matrix) -> float:
