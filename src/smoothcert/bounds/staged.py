@@ -20,12 +20,12 @@ def staged_boundary(stages: tuple[int, ...], p0: float, alpha: float, beta: floa
     n = np.asarray(stages, dtype=np.int64)
     nowhere = np.full(n.shape, -1, dtype=np.int64)
     certify = first_true(
-        lambda k: clopper_pearson_lower(np.minimum(k, n), n, alpha / n.size) > p0, nowhere, n + 1
+        lambda k: clopper_pearson_lower(np.clip(k, 0, n), n, alpha / n.size) > p0, nowhere, n + 1
     )
     abandon = nowhere.copy()
     if n.size > 1:
         reachable = first_true(
-            lambda k: clopper_pearson_upper(np.minimum(k, n), n, beta / (n.size - 1)) >= p0, nowhere, n + 1
+            lambda k: clopper_pearson_upper(np.clip(k, 0, n), n, beta / (n.size - 1)) >= p0, nowhere, n + 1
         )
         abandon[:-1] = reachable[:-1] - 1
     return Boundary(looks=n, certify=certify, abandon=abandon, fresh=True)
