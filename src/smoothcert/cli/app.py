@@ -11,6 +11,7 @@ import typer
 from smoothcert.cli.analyze import analyze
 from smoothcert.cli.certify import certify
 from smoothcert.cli.demo import demo
+from smoothcert.cli.ensemble import ensemble
 from smoothcert.cli.export import export
 from smoothcert.cli.listings import datasets, methods, models, recipes
 from smoothcert.cli.predict import predict
@@ -45,7 +46,7 @@ def _common(
     pass
 
 
-for command in (demo, train, certify, predict, analyze, export, recipes, datasets, models, methods):
+for command in (demo, train, ensemble, certify, predict, analyze, export, recipes, datasets, models, methods):
     app.command()(command)
 
 

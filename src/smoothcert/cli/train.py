@@ -10,7 +10,11 @@ import typer
 import yaml
 
 from smoothcert.cli import options as opt
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.ensembles import EnsembleCard, save_ensemble
+from smoothcert.ensembles.folder import ENSEMBLE_FILE
+from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.models import ModelCard
+from smoothcert.models.card import read_record
 from smoothcert.training import EpochMetrics, TrainConfig, hyper_parameters, load_recipe
 from smoothcert.training import train as run_training
 
@@ -42,11 +46,19 @@ def train(
     ] = None,
     devices: Annotated[int, typer.Option("--devices", help="Processes, each on a device of its own.")] = 1,
     accelerator: Annotated[str, typer.Option("--accelerator", help="auto, cpu or cuda.")] = "auto",
+    members: Annotated[
+        int | None,
+        typer.Option(
+            "--members",
+            help="Train so many, seeds SEED, SEED+1, .. (from 0 by default), and their soft ensemble.",
+        ),
+    ] = None,
 ) -> None:
     """Train a model as a recipe says and write its folder.
 
     A training that was stopped continues where its last epoch ended when the same command is given again. The
     folder holds the last epoch's model, best/ the one that did best on the hold-out, metrics.jsonl a line per epoch.
+    With --members these are the folders member-0, member-1, ..; ensemble holds their vote.
 
     Example:
 
@@ -54,6 +66,8 @@ def train(
 
       smoothcert train cifar10-smoothadv --sigma 0.5 --model resnet20 --epochs 10 --set lr=0.05 --set m=4
       --data-dir data --out models/short
+
+      smoothcert train digits-gaussian --members 5 --out models/five
     """
     config = chosen_config(recipe, sigma, model, epochs, changes or [])
     extra = {
@@ -62,13 +76,45 @@ def train(
         "seed": opt.choose_seed(seed),
     }
     config = config.changed(**{name: value for name, value in extra.items() if value is not None})
-    card = run_training(
-        config, out, on_epoch=_say, devices=devices, accelerator=accelerator, show_progress=True
-    )
-    accuracy = card.metrics["holdout_noisy_accuracy"]
+    where: dict[str, Any] = {
+        "on_epoch": _say,
+        "devices": devices,
+        "accelerator": accelerator,
+        "show_progress": True,
+    }
+    if members is None:
+        _tell(run_training(config, out, **where), out)
+        return
+    folders = _member_folders(out, members)
+    first = config.seed or 0
+    for number, folder in enumerate(folders):
+        print(f"member {number} of {members}", file=sys.stderr, flush=True)
+        _tell(run_training(config.changed(seed=first + number), folder, **where), folder)
+    save_ensemble("soft", None, folders, out / "ensemble")
+    print(f"{out / 'ensemble'}: soft vote of {members} members")
+
+
+def _member_folders(out: Path, members: int) -> list[Path]:
+    """Return a folder per member, refusing before any training what could not become an ensemble after it."""
+    if members < 2:
+        raise InvalidArgumentError(
+            f"--members must be at least 2, got {members}; leave it out to train one model"
+        )
+    found = [out / f"member-{number}" for number in range(members)]
+    card = out / "ensemble" / ENSEMBLE_FILE
+    if card.exists() and len(read_record(EnsembleCard, card).members) != members:
+        raise CheckpointError(
+            f"{out / 'ensemble'} already holds an ensemble of another size; choose another folder or remove it"
+        )
+    return found
+
+
+def _tell(card: ModelCard, out: Path) -> None:
+    """Say what was trained, in a line."""
     print(
-        f"{out}: {card.architecture}, {card.method}, sigma {config.sigma:g}, {accuracy:.1%} of noisy hold-out images "
-        f"right after epoch {card.metrics['epoch']:.0f}, {card.metrics['seconds']:.0f} s"
+        f"{out}: {card.architecture}, {card.method}, sigma {card.training['sigma']:g}, "
+        f"{card.metrics['holdout_noisy_accuracy']:.1%} of noisy hold-out images right after epoch "
+        f"{card.metrics['epoch']:.0f}, {card.metrics['seconds']:.0f} s"
     )
 
 

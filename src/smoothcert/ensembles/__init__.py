@@ -2,12 +2,14 @@
 
 from smoothcert.ensembles.adaptive import AdaptiveEnsemble
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard
+from smoothcert.ensembles.choosing import WEIGHT_FITS
 from smoothcert.ensembles.consensus import ConsensusEnsemble
 from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
 from smoothcert.ensembles.esbrs import EsbrsFit, fit_esbrs, mixing_helps, solve_esbrs, success_bound
 from smoothcert.ensembles.folder import load_model, save_ensemble
 from smoothcert.ensembles.holdout import HoldoutUse, refuse_overlap
+from smoothcert.ensembles.making import make_ensemble
 from smoothcert.ensembles.margins import MarginMoments, Perturbation, margin_moments
 from smoothcert.ensembles.outputs import member_outputs, order_by_noisy_accuracy
 from smoothcert.ensembles.padding import MIN_ROWS, padded
@@ -24,6 +26,7 @@ __all__ = [
     "SWEEN_SOLVERS",
     "UNWEIGHTED_RULES",
     "VOTING_RULES",
+    "WEIGHT_FITS",
     "AdaptiveEnsemble",
     "AdaptiveEntry",
     "ConsensusEnsemble",
@@ -43,6 +46,7 @@ __all__ = [
     "fit_esbrs",
     "fit_sween",
     "load_model",
+    "make_ensemble",
     "margin_moments",
     "member_outputs",
     "minimise_quadratic",

@@ -52,13 +52,7 @@ def save_ensemble(
     loaded = [load_model(member) for member in member_folders]
     cards = [card for _, card in loaded]
     ensemble = _assembled([model for model, _ in loaded], rule, weights, consensus, adaptive)
-    for name in _MUST_AGREE:
-        for member, card in zip(member_folders, cards, strict=True):
-            if getattr(card, name) != getattr(cards[0], name):
-                raise InvalidArgumentError(
-                    f"members must agree on {name}: {member_folders[0]} has {getattr(cards[0], name)}, "
-                    f"{member} has {getattr(card, name)}; choose members trained alike"
-                )
+    check_agreement(member_folders, cards)
     paths = [Path(os.path.relpath(Path(member).resolve(), home)).as_posix() for member in member_folders]
     card = EnsembleCard(
         rule=rule,
@@ -77,6 +71,17 @@ def save_ensemble(
     )
     _write(card, home)
     return card
+
+
+def check_agreement(member_folders: Sequence[str | Path], cards: Sequence[ModelCard | EnsembleCard]) -> None:
+    """Refuse members that were trained for different images, classes or noise; name the first that differs."""
+    for name in _MUST_AGREE:
+        for member, card in zip(member_folders, cards, strict=True):
+            if getattr(card, name) != getattr(cards[0], name):
+                raise InvalidArgumentError(
+                    f"members must agree on {name}: {member_folders[0]} has {getattr(cards[0], name)}, "
+                    f"{member} has {getattr(card, name)}; choose members trained alike"
+                )
 
 
 def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:

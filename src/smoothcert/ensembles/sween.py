@@ -123,8 +123,9 @@ def _sgd(scaled: Matrix, rows: int) -> Matrix:
 
 
 def _softmax(w: Matrix) -> Matrix:
-    found: Matrix = np.exp(w - w.max())
-    return found / found.sum()
+    raised = np.exp(w - w.max())
+    found: Matrix = raised / raised.sum()
+    return found
 
 
 def _loss(scaled: Matrix, weights: Matrix) -> float:

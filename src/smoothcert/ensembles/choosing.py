@@ -1,0 +1,118 @@
+"""Choosing weights on a hold-out: ways by name, and what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+
+import torch
+from torch import nn
+
+from smoothcert.data import Dataset
+from smoothcert.ensembles.esbrs import fit_esbrs
+from smoothcert.ensembles.holdout import HoldoutUse
+from smoothcert.ensembles.margins import Perturbation
+from smoothcert.ensembles.outputs import check_images, member_outputs
+from smoothcert.ensembles.sween import fit_sween
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import NoiseLaw
+from smoothcert.registry import Registry
+from smoothcert.seeding import check_seed, generator_for
+
+OnProgress = Callable[[int, int], None]
+
+
+class Holdout:
+    """Members, and the labelled images that choose between them.
+
+    Not for the images to certify: a test split is refused.
+
+    Args:
+        members: classifiers in eval mode with the same classes.
+        noise: the law of the noise.
+        dataset: labelled images.
+        images: use the first so many.
+        draws: noisy copies of each.
+        seed: of the noise; None draws one.
+        on_progress: told how much of all is done.
+    """
+
+    def __init__(
+        self,
+        members: Sequence[nn.Module],
+        noise: NoiseLaw,
+        dataset: Dataset,
+        *,
+        images: int,
+        draws: int,
+        seed: int | None,
+        on_progress: OnProgress | None = None,
+    ) -> None:
+        if dataset.split == "test":
+            raise InvalidArgumentError(
+                "dataset is a test split; weights and order must be chosen on other images: take the hold-out"
+            )
+        if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
+            raise InvalidArgumentError(f"draws must be a positive integer, got {draws!r}")
+        self.members, self.noise, self.dataset, self.draws = tuple(members), noise, dataset, draws
+        self.images, self.seed, self.on_progress = (
+            check_images(dataset, images),
+            check_seed(seed),
+            on_progress,
+        )
+        self._kept: tuple[torch.Tensor, torch.Tensor] | None = None
+
+    def outputs(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the members' logits on noisy images, and labels; computed once."""
+        if self._kept is None:
+            self._kept = member_outputs(
+                self.members,
+                self.dataset,
+                self.noise,
+                draws=self.draws,
+                generator=generator_for(self.seed, 0, "holdout"),
+                images=self.images,
+                on_progress=self.on_progress,
+            )
+        return self._kept
+
+    def use(self, purpose: str, found: dict[str, float]) -> HoldoutUse:
+        """Return the record of a choice made on these images."""
+        return HoldoutUse(
+            purpose=purpose,
+            dataset=self.dataset.name,
+            split=self.dataset.split,
+            digest=self.dataset.digest,
+            images=self.images,
+            draws=self.draws,
+            seed=self.seed,
+            found=found,
+        )
+
+
+# From a hold-out to weights for the rule "softmax", and figures about the choice.
+WeightFit = Callable[[Holdout], tuple[tuple[float, ...], dict[str, float]]]
+WEIGHT_FITS: Registry[WeightFit] = Registry("way to fit weights")
+
+IMAGES = {"sween": 2_000, "esbrs": 200}
+"""Hold-out images used by default; the second way asks each member a hundred times about every image."""
+
+
+@WEIGHT_FITS.register("sween")
+def _sween(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+    fit = fit_sween(*holdout.outputs())
+    return fit.weights, {name: value for name, value in asdict(fit).items() if name != "weights"}
+
+
+@WEIGHT_FITS.register("esbrs")
+def _esbrs(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+    fit = fit_esbrs(
+        holdout.members,
+        holdout.dataset,
+        holdout.noise,
+        seed=holdout.seed,
+        images=holdout.images,
+        how=Perturbation(copies=holdout.draws),
+        on_progress=holdout.on_progress,
+    )
+    return fit.weights, {name: value for name, value in asdict(fit).items() if name != "weights"}

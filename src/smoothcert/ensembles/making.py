@@ -1,0 +1,122 @@
+"""From member folders to an ensemble folder, with weights and order chosen on a hold-out if asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from smoothcert.data import Dataset
+from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard
+from smoothcert.ensembles.choosing import IMAGES, WEIGHT_FITS, Holdout, OnProgress
+from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement, load_model, save_ensemble
+from smoothcert.ensembles.outputs import order_by_noisy_accuracy
+from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.noise import noise_from
+
+
+def make_ensemble(
+    member_folders: Sequence[str | Path],
+    out: str | Path,
+    *,
+    rule: str | None = None,
+    weights: Sequence[float] | None = None,
+    consensus: int | None = None,
+    adaptive: AdaptiveEntry | None = None,
+    fit: str | None = None,
+    order_by_holdout: bool = False,
+    dataset: Dataset | None = None,
+    images: int | None = None,
+    draws: int = 10,
+    seed: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> EnsembleCard:
+    """Write an ensemble folder; choose order and weights on noisy hold-out images first, where asked for.
+
+    Args:
+        member_folders: folders of models or of ensembles.
+        out: where to write; made if missing.
+        rule: a name in `VOTING_RULES`; "soft" by default, and always "softmax" for fitted weights.
+        weights: one number >= 0 per member, in the order of `member_folders`.
+        consensus: members whose agreement spares the others.
+        adaptive: the test of adaptive prediction.
+        fit: a name in `WEIGHT_FITS` that chooses the weights.
+        order_by_holdout: put the member that is most accurate on noisy images first.
+        dataset: the hold-out to choose by; not a test split.
+        images: use the first so many of it; 2,000 by default, 200 for "esbrs".
+        draws: noisy copies of each image.
+        seed: of noise and perturbations; None draws one and records it.
+        on_progress: told how much of each choice is done.
+    """
+    folders = [Path(folder) for folder in member_folders]
+    if fit is None and not order_by_holdout:
+        return save_ensemble(rule or "soft", weights, folders, out, consensus=consensus, adaptive=adaptive)
+    if fit is not None:
+        _refuse_other_weights(fit, rule, weights)
+        rule = "softmax"
+    if weights is not None and len(weights) != len(folders):
+        raise InvalidArgumentError(
+            f"weights must hold one number per member, got {len(weights)} for {len(folders)} members"
+        )
+    if seed is None and (Path(out) / ENSEMBLE_FILE).exists():
+        raise CheckpointError(f"{out} already holds an ensemble; choose another folder or remove it")
+    holdout = _holdout(
+        folders, dataset, IMAGES[fit or "sween"] if images is None else images, draws, seed, on_progress
+    )
+    used = []
+    if fit is not None:
+        weights, figures = WEIGHT_FITS[fit](holdout)
+        used.append(holdout.use(fit, figures))
+    if order_by_holdout:
+        logits, labels = holdout.outputs()
+        order = order_by_noisy_accuracy(logits, labels)
+        right = (logits.argmax(dim=2) == labels.unsqueeze(1)).double().mean(dim=0).tolist()
+        used.append(holdout.use("order", {f"accuracy-{n}": right[place] for n, place in enumerate(order)}))
+        folders = [folders[place] for place in order]
+        weights = None if weights is None else [weights[place] for place in order]
+    return save_ensemble(
+        rule or "soft", weights, folders, out, consensus=consensus, adaptive=adaptive, fitted=used
+    )
+
+
+def _refuse_other_weights(fit: str, rule: str | None, weights: Sequence[float] | None) -> None:
+    """Refuse an unknown way to fit, and what contradicts fitted weights."""
+    WEIGHT_FITS[fit]
+    if weights is not None:
+        raise InvalidArgumentError(f"fit {fit!r} chooses the weights; leave weights out")
+    if rule not in (None, "softmax"):
+        raise InvalidArgumentError(
+            f"fit {fit!r} chooses weights of probabilities, for rule 'softmax', got rule {rule!r}"
+        )
+
+
+def _holdout(
+    folders: Sequence[Path],
+    dataset: Dataset | None,
+    images: int,
+    draws: int,
+    seed: int | None,
+    on_progress: OnProgress | None,
+) -> Holdout:
+    """Load the members and bring them together with the images, refusing what does not fit."""
+    if dataset is None:
+        raise InvalidArgumentError("choosing weights or order needs hold-out images; give their dataset")
+    if not folders:
+        raise InvalidArgumentError("member_folders must name at least one folder, got none")
+    loaded = [load_model(folder) for folder in folders]
+    cards = [card for _, card in loaded]
+    check_agreement(folders, cards)
+    shape, classes = tuple(cards[0].input_shape), cards[0].num_classes
+    if (dataset.input_shape, dataset.num_classes) != (shape, classes):
+        raise InvalidArgumentError(
+            f"the members tell {classes} classes of images {shape} apart, but {dataset.name} has "
+            f"{dataset.num_classes} of {dataset.input_shape}; choose the data set they were trained on"
+        )
+    return Holdout(
+        [model for model, _ in loaded],
+        noise_from(dict(cards[0].noise)),
+        dataset,
+        images=images,
+        draws=draws,
+        seed=seed,
+        on_progress=on_progress,
+    )

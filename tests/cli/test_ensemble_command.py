@@ -1,0 +1,219 @@
+"""`ensemble` and `train --members` on the command line."""
+
+import json
+
+import pytest
+import torch
+
+import smoothcert as sc
+from smoothcert.ensembles import (
+    AdaptiveEnsemble,
+    ConsensusEnsemble,
+    Perturbation,
+    fit_esbrs,
+    fit_sween,
+    load_model,
+    make_ensemble,
+    member_outputs,
+    order_by_noisy_accuracy,
+    refuse_overlap,
+)
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.models import ModelCard, create_model, save_checkpoint
+from smoothcert.seeding import generator_for
+
+SHORT = ("--epochs", "1", "--max-train-images", "64")
+CHOSEN = ("--dataset", "digits", "--images", "60", "--draws", "2", "--seed", "5")
+
+
+def save_member(folder, seed, classes=10):
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        model = create_model("convnet", num_classes=classes)
+    card = ModelCard(
+        architecture="convnet",
+        num_classes=classes,
+        input_shape=(1, 8, 8),
+        mean=(0.0,),
+        std=(1.0,),
+        method="gaussian",
+        noise={"name": "gaussian", "sigma": 0.25},
+        dataset={"name": "digits", "digest": "d"},
+        training={"seed": seed},
+        metrics={},
+        class_names=tuple(str(digit) for digit in range(classes)),
+    )
+    save_checkpoint(model, card, folder)
+    return folder
+
+
+@pytest.fixture
+def members(tmp_path):
+    return [save_member(tmp_path / f"member-{seed}", seed) for seed in range(3)]
+
+
+def outputs(folders):
+    models = [load_model(folder)[0] for folder in folders]
+    holdout = sc.load_dataset("digits", "holdout")
+    generator = generator_for(5, 0, "holdout")
+    return member_outputs(models, holdout, sc.Gaussian(0.25), draws=2, generator=generator, images=60)
+
+
+@pytest.mark.parametrize("rule", ["soft", "softmax", "hard", "max-margin"])
+def test_every_rule_makes_a_folder_that_certifies(rule, members, smoothcert, tmp_path):
+    code, out, err = smoothcert("ensemble", *members, "--rule", rule, "--out", tmp_path / "e")
+    assert code == 0, err
+    assert f"3 members, rule {rule}" in out
+    image = sc.load_dataset("digits").image(0)
+    found = sc.load_classifier(tmp_path / "e").certify(image, sc.FixedSample(n=100), seed=1, workers=1)
+    assert (found.samples, found.evaluations) == (200, 600)
+
+
+def test_weights_and_consensus_are_kept(members, smoothcert, tmp_path):
+    options = ("--rule", "hard", "--weights", "1,2,1", "--consensus", "2")
+    code, out, err = smoothcert("ensemble", *members, *options, "--out", tmp_path / "e")
+    assert code == 0, err
+    assert "weights 0.250 0.500 0.250" in out
+    model, card = load_model(tmp_path / "e")
+    assert isinstance(model, ConsensusEnsemble)
+    assert (model.k, card.weights, card.fitted) == (2, (1, 2, 1), ())
+    again = smoothcert("ensemble", *members, *options, "--out", tmp_path / "e")
+    assert again[0] == 0  # nothing changed
+
+
+def test_sween_weights_are_the_fit_of_the_holdout_and_recorded(members, smoothcert, tmp_path):
+    command = ("ensemble", *members, "--fit", "sween", "--adaptive", *CHOSEN, "--out", tmp_path / "e")
+    code, out, err = smoothcert(*command)
+    assert code == 0, err
+    assert "weights (sween) chosen on 60 images of digits (holdout), seed 5" in out
+    model, card = load_model(tmp_path / "e")
+    assert isinstance(model, AdaptiveEnsemble)
+    expected = fit_sween(*outputs(members))
+    assert card.weights == pytest.approx(expected.weights)
+    (use,) = card.fitted
+    assert (use.purpose, use.dataset, use.split, use.images) == ("sween", "digits", "holdout", 60)
+    assert (use.draws, use.seed, use.found["loss"]) == (2, 5, pytest.approx(expected.loss))
+    holdout = sc.load_dataset("digits", "holdout")
+    assert use.digest == holdout.digest
+    refuse_overlap(card, sc.load_dataset("digits"), range(100))
+    with pytest.raises(InvalidArgumentError, match="was among the 60 images"):
+        refuse_overlap(card, holdout, [59, 70])
+    assert smoothcert(*command)[0] == 0  # the same seed makes the same folder
+
+
+def test_esbrs_weights_are_the_fit_of_the_holdout(members, smoothcert, tmp_path):
+    options = ("--dataset", "digits", "--images", "4", "--draws", "2", "--seed", "5")
+    code, _, err = smoothcert("ensemble", *members, "--fit", "esbrs", *options, "--out", tmp_path / "e")
+    assert code == 0, err
+    _, card = load_model(tmp_path / "e")
+    assert (card.rule, card.fitted[0].purpose, card.fitted[0].draws) == ("softmax", "esbrs", 2)
+    assert sum(card.weights) == pytest.approx(1)
+    models = [load_model(folder)[0] for folder in members]
+    holdout = sc.load_dataset("digits", "holdout")
+    expected = fit_esbrs(models, holdout, sc.Gaussian(0.25), seed=5, images=4, how=Perturbation(copies=2))
+    assert card.weights == pytest.approx(expected.weights)
+
+
+def test_members_are_put_in_the_order_of_the_holdout_with_their_weights(members, smoothcert, tmp_path):
+    options = ("--order-by-holdout", *CHOSEN, "--weights", "1,2,3")
+    code, _, err = smoothcert("ensemble", *members, *options, "--out", tmp_path / "e")
+    assert code == 0, err
+    order = order_by_noisy_accuracy(*outputs(members))
+    card = load_model(tmp_path / "e")[1]
+    assert [entry.path for entry in card.members] == [f"../member-{place}" for place in order]
+    assert card.weights == tuple(place + 1 for place in order)
+    accuracies = [card.fitted[0].found[f"accuracy-{place}"] for place in range(3)]
+    assert accuracies == sorted(accuracies, reverse=True)
+
+
+def test_a_seed_of_128_bits_is_drawn_and_recorded(members, smoothcert, tmp_path):
+    options = ("--order-by-holdout", "--dataset", "digits", "--images", "20", "--draws", "1")
+    command = ("ensemble", *members, *options, "--out", tmp_path / "e")
+    assert smoothcert(*command)[0] == 0
+    assert load_model(tmp_path / "e")[1].fitted[0].seed > 2**64
+    assert "already holds an ensemble" in smoothcert(*command)[2]  # before the members are asked again
+
+
+@pytest.mark.parametrize(
+    "options, sentence",
+    [
+        (["--rule", "loud"], "unknown voting rule 'loud'; known: hard, max-margin, soft, softmax"),
+        (["--weights", "1,2"], "got 2 for 3 members"),
+        (["--weights", "1,x,2"], "--weights must be numbers separated by commas"),
+        (["--weights", "1,-1,1"], "weights must be finite, >= 0"),
+        (["--weights", "0,0,0"], "positive sum"),
+        (["--weights", "1,2,3", "--rule", "max-margin"], "takes no weights"),
+        (["--consensus", "4"], "from 1 to the 3 members"),
+        (["--consensus", "2", "--rule", "softmax", "--adaptive"], "choose one of them"),
+        (["--adaptive"], "of rule 'softmax', got 'soft'"),
+        (["--fit", "sween"], "need hold-out images: add --dataset"),
+        (["--order-by-holdout"], "need hold-out images: add --dataset"),
+        (["--dataset", "digits"], "add --fit sween"),
+        (["--fit", "best", *CHOSEN], "unknown way to fit weights 'best'; known: esbrs, sween"),
+        (["--fit", "sween", "--weights", "1,1,1", *CHOSEN], "chooses the weights; leave weights out"),
+        (["--fit", "sween", "--rule", "hard", *CHOSEN], "for rule 'softmax', got rule 'hard'"),
+        (["--fit", "sween", *CHOSEN, "--draws", "0"], "draws must be a positive integer, got 0"),
+        (["--fit", "sween", *CHOSEN, "--images", "0"], "images must be a positive integer, got 0"),
+        (["--order-by-holdout", "--weights", "1", *CHOSEN], "got 1 for 3 members"),
+        (["--fit", "sween", *CHOSEN, "--seed", "x"], "--seed must be an integer"),
+        (["--fit", "sween", "--dataset", "nonesuch"], "unknown dataset 'nonesuch'"),
+        (["--fit", "sween", "--dataset", "mnist", "--data-dir", "nowhere"], "nowhere"),
+    ],
+)
+def test_mistakes_are_one_sentence(options, sentence, members, smoothcert, refused, tmp_path):
+    assert sentence in refused(smoothcert("ensemble", *members, *options, "--out", tmp_path / "e"))
+    assert not (tmp_path / "e").exists()
+
+
+def test_members_that_do_not_fit_are_refused(members, smoothcert, refused, tmp_path):
+    other = save_member(tmp_path / "other", 9, classes=3)
+    out = tmp_path / "e"
+    assert "agree on num_classes" in refused(smoothcert("ensemble", members[0], other, "--out", out))
+    chosen = refused(smoothcert("ensemble", members[0], other, "--fit", "sween", *CHOSEN, "--out", out))
+    assert "agree on num_classes" in chosen
+    alone = refused(smoothcert("ensemble", other, "--fit", "sween", *CHOSEN, "--out", out))
+    assert "3 classes of images (1, 8, 8) apart, but digits has 10" in alone
+    assert "not a model folder" in refused(smoothcert("ensemble", tmp_path / "none", "--out", out))
+    assert "already holds another model" in refused(smoothcert("ensemble", *members, "--out", members[1]))
+    path = members[2] / "model.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "digest": "0"}))
+    assert "member-2" in refused(smoothcert("ensemble", *members, "--out", out))
+    assert not out.exists()
+
+
+def test_the_test_split_never_chooses(members, tmp_path):
+    with pytest.raises(InvalidArgumentError, match="dataset is a test split"):
+        make_ensemble(members, tmp_path / "e", fit="sween", dataset=sc.load_dataset("digits", "test"))
+
+
+def test_train_makes_members_and_their_ensemble(smoothcert, refused, tmp_path):
+    command = ("train", "digits-gaussian", *SHORT, "--members", "2", "--out", tmp_path / "m")
+    code, out, err = smoothcert(*command)
+    assert code == 0, err
+    assert "soft vote of 2 members" in out
+    seeds = [load_model(tmp_path / "m" / f"member-{number}")[1].training["seed"] for number in range(2)]
+    assert seeds == [0, 1]
+    model, card = load_model(tmp_path / "m" / "ensemble")
+    assert (card.rule, model.evaluations_per_vote) == ("soft", 2)
+    again = smoothcert(*command)
+    assert again[0] == 0
+    assert "epoch 1: loss" not in again[2]  # done already
+    assert "of another size" in smoothcert(*command[:-4], "--members", "3", *command[-2:])[2]
+    assert not (tmp_path / "m" / "member-2").exists()
+
+
+def test_train_continues_with_the_members_that_are_missing(smoothcert, tmp_path):
+    one = ("train", "digits-gaussian", *SHORT, "--seed", "7", "--out", tmp_path / "m" / "member-0")
+    assert smoothcert(*one)[0] == 0
+    command = ("train", "digits-gaussian", *SHORT, "--seed", "7", "--members", "2", "--out", tmp_path / "m")
+    code, _, err = smoothcert(*command)
+    assert code == 0, err
+    assert err.count("epoch 1: loss") == 1
+    assert load_model(tmp_path / "m" / "member-1")[1].training["seed"] == 8
+
+
+@pytest.mark.parametrize("count", ["1", "0", "-2"])
+def test_fewer_than_two_members_are_refused(count, smoothcert, refused, tmp_path):
+    sentence = refused(smoothcert("train", "digits-gaussian", "--members", count, "--out", tmp_path / "m"))
+    assert f"--members must be at least 2, got {count}" in sentence
+    assert not (tmp_path / "m").exists()
