@@ -101,6 +101,13 @@ def test_sween_weights_are_the_fit_of_the_holdout_and_recorded(members, smoothce
     assert smoothcert(*command)[0] == 0  # the same seed makes the same folder
 
 
+def test_the_papers_descent_can_be_asked_for(members, smoothcert, tmp_path):
+    assert smoothcert("ensemble", *members, "--fit", "sween-sgd", *CHOSEN, "--out", tmp_path / "e")[0] == 0
+    card = load_model(tmp_path / "e")[1]
+    assert card.weights == pytest.approx(fit_sween(*outputs(members), solver="sgd", draws=2).weights)
+    assert card.fitted[0].purpose == "sween-sgd"
+
+
 def test_esbrs_weights_are_the_fit_of_the_holdout(members, smoothcert, tmp_path):
     options = ("--dataset", "digits", "--images", "4", "--draws", "2", "--seed", "5")
     code, _, err = smoothcert("ensemble", *members, "--fit", "esbrs", *options, "--out", tmp_path / "e")
@@ -149,7 +156,7 @@ def test_a_seed_of_128_bits_is_drawn_and_recorded(members, smoothcert, tmp_path)
         (["--fit", "sween"], "need hold-out images: add --dataset"),
         (["--order-by-holdout"], "need hold-out images: add --dataset"),
         (["--dataset", "digits"], "add --fit sween"),
-        (["--fit", "best", *CHOSEN], "unknown way to fit weights 'best'; known: esbrs, sween"),
+        (["--fit", "best", *CHOSEN], "unknown way to fit weights 'best'; known: esbrs, sween, sween-sgd"),
         (["--fit", "sween", "--weights", "1,1,1", *CHOSEN], "chooses the weights; leave weights out"),
         (["--fit", "sween", "--rule", "hard", *CHOSEN], "for rule 'softmax', got rule 'hard'"),
         (["--fit", "sween", *CHOSEN, "--draws", "0"], "draws must be a positive integer, got 0"),

@@ -15,6 +15,7 @@ from smoothcert.ensembles import (
     HoldoutUse,
     VotingEnsemble,
     load_model,
+    read_any_card,
     refuse_overlap,
     save_ensemble,
 )
@@ -196,6 +197,15 @@ def test_consensus_and_adaptive_prediction_come_back(models):
     assert (adaptive.threshold, adaptive.alpha, adaptive.order, card.adaptive) == (0.9, 0.05, (2, 1, 0), test)
     plain = save_ensemble("hard", [1, 2, 3], folders(models), models / "plain")
     assert len({plain.digest, card.digest, load_model(models / "consensus")[1].digest}) == 3
+
+
+def test_cards_are_read_without_weights(models):
+    for name in ("ensemble", "member-1"):
+        assert read_any_card(models / name) == load_model(models / name)[1]
+    (models / "member-1" / "model.safetensors").unlink()
+    assert read_any_card(models / "member-1").training == {"seed": 1}
+    with pytest.raises(CheckpointError, match="not a model folder"):
+        read_any_card(models)
 
 
 def test_files_from_before_these_fields_still_load(models):

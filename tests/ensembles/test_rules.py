@@ -9,7 +9,7 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.engines.onnx_engine import OnnxEngine
-from smoothcert.ensembles import VOTING_RULES, ConsensusEnsemble, VotingEnsemble
+from smoothcert.ensembles import VOTING_RULES, AdaptiveEnsemble, ConsensusEnsemble, VotingEnsemble
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from truth import CENTRE, half_space
 
@@ -190,12 +190,25 @@ def test_half_spaces_with_a_common_normal_keep_their_known_truth(rule):
     assert 0.9 * truth < certificate.radius <= truth
 
 
+@pytest.mark.parametrize("kind", ["consensus", "adaptive"])
+def test_early_exits_keep_a_known_truth_too(kind):
+    members = [HalfSpace(0.3, slope) for slope in (0.5, 2.0, 8.0)]
+    ensemble = VotingEnsemble(members, "softmax", [3, 2, 1])
+    model = ConsensusEnsemble(ensemble, 2) if kind == "consensus" else AdaptiveEnsemble(ensemble, 0.7)
+    certificate = sc.SmoothedClassifier(model.eval(), sc.Gaussian(0.25), 2).certify(
+        torch.tensor([CENTRE]), sc.FixedSample(n=20_000), seed=3, workers=1, engine="torch"
+    )
+    assert certificate.predicted == 1
+    assert 0.9 * 0.3 < certificate.radius <= 0.3
+    assert certificate.evaluations < 3 * certificate.samples
+
+
 @pytest.mark.parametrize("rule", [rule for rule in VOTING_RULES if rule != "soft"])
 def test_rules_export_to_onnx(rule):
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(2)
         members = [nn.Linear(6, CLASSES).eval().requires_grad_(False) for _ in range(3)]
-    ensemble = VotingEnsemble(members, rule).eval()
+    ensemble = VotingEnsemble(members, rule, None if rule == "max-margin" else [1, 0, 2]).eval()
     engine = OnnxEngine(ensemble, CLASSES, torch.zeros(6))
     batch = torch.randn(200, 6, generator=torch.Generator().manual_seed(3))
     torch.testing.assert_close(engine.forward(batch), ensemble(batch), rtol=1e-4, atol=1e-4)

@@ -7,7 +7,7 @@ from smoothcert.ensembles.consensus import ConsensusEnsemble
 from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
 from smoothcert.ensembles.esbrs import EsbrsFit, fit_esbrs, mixing_helps, solve_esbrs, success_bound
-from smoothcert.ensembles.folder import load_model, save_ensemble
+from smoothcert.ensembles.folder import load_model, read_any_card, save_ensemble
 from smoothcert.ensembles.holdout import HoldoutUse, refuse_overlap
 from smoothcert.ensembles.making import make_ensemble
 from smoothcert.ensembles.margins import MarginMoments, Perturbation, margin_moments
@@ -54,6 +54,7 @@ __all__ = [
     "model_digest",
     "order_by_noisy_accuracy",
     "padded",
+    "read_any_card",
     "refuse_overlap",
     "save_ensemble",
     "solve_esbrs",

@@ -9,11 +9,11 @@ import torch
 from torch import nn
 
 from smoothcert.data import Dataset
-from smoothcert.ensembles.esbrs import fit_esbrs
+from smoothcert.ensembles.esbrs import EsbrsFit, fit_esbrs
 from smoothcert.ensembles.holdout import HoldoutUse
 from smoothcert.ensembles.margins import Perturbation
 from smoothcert.ensembles.outputs import check_images, member_outputs
-from smoothcert.ensembles.sween import fit_sween
+from smoothcert.ensembles.sween import SweenFit, fit_sween
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.registry import Registry
@@ -94,19 +94,23 @@ class Holdout:
 WeightFit = Callable[[Holdout], tuple[tuple[float, ...], dict[str, float]]]
 WEIGHT_FITS: Registry[WeightFit] = Registry("way to fit weights")
 
-IMAGES = {"sween": 2_000, "esbrs": 200}
-"""Hold-out images used by default; the second way asks each member a hundred times about every image."""
+IMAGES = {"sween": 2_000, "sween-sgd": 2_000, "esbrs": 200}
+"""Hold-out images used by default; the last way asks each member a hundred times about every image."""
 
 
 @WEIGHT_FITS.register("sween")
 def _sween(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
-    fit = fit_sween(*holdout.outputs())
-    return fit.weights, {name: value for name, value in asdict(fit).items() if name != "weights"}
+    return _split(fit_sween(*holdout.outputs()))
+
+
+@WEIGHT_FITS.register("sween-sgd")
+def _sween_sgd(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+    return _split(fit_sween(*holdout.outputs(), solver="sgd", draws=holdout.draws))
 
 
 @WEIGHT_FITS.register("esbrs")
 def _esbrs(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
-    fit = fit_esbrs(
+    found = fit_esbrs(
         holdout.members,
         holdout.dataset,
         holdout.noise,
@@ -115,4 +119,8 @@ def _esbrs(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
         how=Perturbation(copies=holdout.draws),
         on_progress=holdout.on_progress,
     )
+    return _split(found)
+
+
+def _split(fit: SweenFit | EsbrsFit) -> tuple[tuple[float, ...], dict[str, float]]:
     return fit.weights, {name: value for name, value in asdict(fit).items() if name != "weights"}

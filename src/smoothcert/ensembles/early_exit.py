@@ -41,8 +41,7 @@ class EarlyExitEnsemble(nn.Module, ABC):
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
         """Return logits, (rows, classes), asking members about the open rows only."""
-        nothing = torch.zeros(max(len(batch), 1), dtype=torch.int64, device=batch.device)
-        return self.vote(batch, lambda member, part: (member(part), nothing[:1].expand(len(part))))[0]
+        return self.vote(batch, _uncounted)[0]
 
     @abstractmethod
     def vote(self, batch: torch.Tensor, ask: Ask) -> tuple[torch.Tensor, torch.Tensor]:
@@ -64,3 +63,8 @@ class EarlyExitEnsemble(nn.Module, ABC):
     def member_logits(self, batch: torch.Tensor) -> torch.Tensor:
         """Return the logits of every member, also of those that would not be asked, (rows, members, classes)."""
         return self.ensemble.member_logits(batch)
+
+
+def _uncounted(member: nn.Module, batch: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+    """Ask a member where nobody wants to know what it costs."""
+    return member(batch), torch.zeros(len(batch), dtype=torch.int64, device=batch.device)

@@ -18,7 +18,7 @@ from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import ModelCard, load_checkpoint
 from smoothcert.models.card import read_record
-from smoothcert.models.checkpoint import CARD_FILE
+from smoothcert.models.checkpoint import CARD_FILE, read_card
 
 ENSEMBLE_FILE = "ensemble.json"
 _MUST_AGREE = ("noise", "num_classes", "input_shape", "class_names")
@@ -91,6 +91,12 @@ def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]
         folder: what `save_checkpoint`, `save_ensemble` or `train` wrote.
     """
     return _load(Path(folder), ())
+
+
+def read_any_card(folder: str | Path) -> ModelCard | EnsembleCard:
+    """Read the card of a model folder or an ensemble folder without weights, and without checking digests."""
+    path = Path(folder) / ENSEMBLE_FILE
+    return read_record(EnsembleCard, path) if path.exists() else read_card(folder)
 
 
 def _load(folder: Path, inside: tuple[Path, ...]) -> tuple[nn.Module, ModelCard | EnsembleCard]:

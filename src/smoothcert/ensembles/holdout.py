@@ -17,7 +17,7 @@ class HoldoutUse(BaseModel):
     Not the choice itself: weights and order are in the card.
 
     Args:
-        purpose: what was chosen: "order", "sween" or "esbrs".
+        purpose: what was chosen: "order", or weights by a name in `WEIGHT_FITS`.
         dataset: name of the data set.
         split: the split the images are of; never the test split where `smoothcert ensemble` chose it.
         digest: digest of that split.
