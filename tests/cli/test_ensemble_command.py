@@ -18,7 +18,7 @@ from smoothcert.ensembles import (
     order_by_noisy_accuracy,
     refuse_overlap,
 )
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.models import ModelCard, create_model, save_checkpoint
 from smoothcert.seeding import generator_for
 
@@ -186,6 +186,27 @@ def test_members_that_do_not_fit_are_refused(members, smoothcert, refused, tmp_p
     path.write_text(json.dumps({**json.loads(path.read_text()), "digest": "0"}))
     assert "member-2" in refused(smoothcert("ensemble", *members, "--out", out))
     assert not out.exists()
+
+
+@pytest.mark.parametrize(
+    "options, message",
+    [
+        ({"consensus": 4}, "from 1 to the 3 members"),
+        ({"order_by_holdout": True, "rule": "loud"}, "unknown voting"),
+    ],
+)
+def test_what_cannot_vote_is_refused_before_anybody_is_asked(options, message, members, tmp_path):
+    asked = []
+    given = {"fit": "sween", **options} if "rule" not in options else options
+    with pytest.raises(SmoothcertError, match=message):
+        make_ensemble(
+            members,
+            tmp_path / "e",
+            dataset=sc.load_dataset("digits", "holdout"),
+            on_progress=lambda *done: asked.append(done),
+            **given,
+        )
+    assert asked == []
 
 
 def test_the_test_split_never_chooses(members, tmp_path):

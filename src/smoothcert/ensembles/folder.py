@@ -51,7 +51,7 @@ def save_ensemble(
     home = Path(folder).resolve()
     loaded = [load_model(member) for member in member_folders]
     cards = [card for _, card in loaded]
-    ensemble = _assembled([model for model, _ in loaded], rule, weights, consensus, adaptive)
+    ensemble = assembled([model for model, _ in loaded], rule, weights, consensus, adaptive)
     check_agreement(member_folders, cards)
     paths = [Path(os.path.relpath(Path(member).resolve(), home)).as_posix() for member in member_folders]
     card = EnsembleCard(
@@ -110,7 +110,7 @@ def _load(folder: Path, inside: tuple[Path, ...]) -> tuple[nn.Module, ModelCard 
     card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
     members = [_member(folder, entry, (*inside, folder.resolve())) for entry in card.members]
     try:
-        ensemble = _assembled(members, card.rule, card.weights, card.consensus, card.adaptive)
+        ensemble = assembled(members, card.rule, card.weights, card.consensus, card.adaptive)
     except (InvalidArgumentError, LookupError) as error:
         raise CheckpointError(f"{folder / ENSEMBLE_FILE} is damaged: {error}") from error
     if card.digest != model_digest(ensemble):
@@ -135,7 +135,7 @@ def _member(home: Path, entry: MemberEntry, inside: tuple[Path, ...]) -> nn.Modu
     return model
 
 
-def _assembled(
+def assembled(
     members: Sequence[nn.Module],
     rule: str,
     weights: Sequence[float] | None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from smoothcert.data import Dataset
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard
 from smoothcert.ensembles.choosing import IMAGES, WEIGHT_FITS, Holdout, OnProgress
-from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement, load_model, save_ensemble
+from smoothcert.ensembles.folder import ENSEMBLE_FILE, assembled, check_agreement, load_model, save_ensemble
 from smoothcert.ensembles.outputs import order_by_noisy_accuracy
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.noise import noise_from
@@ -62,6 +62,8 @@ def make_ensemble(
     holdout = _holdout(
         folders, dataset, IMAGES[fit or "sween"] if images is None else images, draws, seed, on_progress
     )
+    # Before the members are asked about thousands of images: whatever will be wrong whichever weights are found.
+    assembled(holdout.members, rule or "soft", weights, consensus, adaptive)
     used = []
     if fit is not None:
         weights, figures = WEIGHT_FITS[fit](holdout)
