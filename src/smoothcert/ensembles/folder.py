@@ -9,12 +9,10 @@ from pathlib import Path
 from torch import nn
 
 from smoothcert.atomic import write_atomically
-from smoothcert.ensembles.adaptive import AdaptiveEnsemble
+from smoothcert.ensembles.assembly import assembled
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard, MemberEntry
-from smoothcert.ensembles.consensus import ConsensusEnsemble
 from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.holdout import HoldoutUse
-from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import ModelCard, load_checkpoint
 from smoothcert.models.card import read_record
@@ -133,24 +131,6 @@ def _member(home: Path, entry: MemberEntry, inside: tuple[Path, ...]) -> nn.Modu
             f"{entry.digest}; restore it or make the ensemble again"
         )
     return model
-
-
-def assembled(
-    members: Sequence[nn.Module],
-    rule: str,
-    weights: Sequence[float] | None,
-    consensus: int | None,
-    adaptive: AdaptiveEntry | None,
-) -> nn.Module:
-    """Build the ensemble that a card describes."""
-    ensemble = VotingEnsemble(members, rule, weights)
-    if consensus is not None and adaptive is not None:
-        raise InvalidArgumentError("consensus and adaptive both stop early; choose one of them")
-    if consensus is not None:
-        return ConsensusEnsemble(ensemble, consensus)
-    if adaptive is not None:
-        return AdaptiveEnsemble(ensemble, adaptive.threshold, adaptive.alpha)
-    return ensemble
 
 
 def _uses(fitted: Sequence[HoldoutUse], cards: Sequence[ModelCard | EnsembleCard]) -> tuple[HoldoutUse, ...]:

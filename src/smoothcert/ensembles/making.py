@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from smoothcert.data import Dataset
+from smoothcert.ensembles.assembly import assembled
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard
 from smoothcert.ensembles.choosing import IMAGES, WEIGHT_FITS, Holdout, OnProgress
-from smoothcert.ensembles.folder import ENSEMBLE_FILE, assembled, check_agreement, load_model, save_ensemble
+from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement, load_model, save_ensemble
 from smoothcert.ensembles.outputs import order_by_noisy_accuracy
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.noise import noise_from
