@@ -86,8 +86,8 @@ def make() -> None:
     record(
         "mnist_methods",
         about=f"LeNet on MNIST at sigma {SIGMA}, 10 epochs over {IMAGES:,} training images, one seed; every 20th test "
-        f"image, {N:,} votes, which cap the radius at {CAP:.3f}; the published figures are for 90 epochs over all images, "
-        "more copies and attack steps, and 100,000 votes (cap 1.906).",
+        f"image, {N:,} votes, which cap the radius at {CAP:.3f}; the published figures are for 90 epochs over all "
+        "images, more copies and attack steps, and 100,000 votes (cap 1.906).",
         seed=SEED,
         interval="two-sided 95% Clopper-Pearson over images for certified accuracy",
         figures=figures,

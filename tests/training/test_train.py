@@ -188,7 +188,9 @@ def test_two_processes_follow_the_loss_curve_of_one(tmp_path):
 
 
 def test_diverged_training_stops_with_its_cause(tmp_path):
-    with pytest.raises(ModelOutputError, match=r"loss became (nan|inf) in epoch \d \(cross_entropy .* below lr=1e\+30"):
+    with pytest.raises(
+        ModelOutputError, match=r"loss became (nan|inf) in epoch \d \(cross_entropy .* below lr=1e\+30"
+    ):
         train({**SHORT, "lr": 1e30}, tmp_path / "m")
     assert not (tmp_path / "m" / "model.json").exists()
 
