@@ -16,13 +16,26 @@ import torch
 from benchmarks.measure import Spread, spread
 from benchmarks.settings import cores
 
-QUIET_LOAD = 0.5
+QUIET_LOAD = 0.1  # cores
 PACKAGES = ("smoothcert", "torch", "onnxruntime", "numpy", "adversarial-robustness-toolbox")
 
 
-def load_average() -> float:
-    """Return the load average of the last minute."""
-    return float(Path("/proc/loadavg").read_text().split()[0])
+def busy_cores(seconds: float = 3.0) -> float:
+    """Return how many cores other programs keep busy, while this one sleeps.
+
+    Not the load average, which would count the set-up that a minute ago came before the benchmark.
+    """
+    before = _jiffies()
+    time.sleep(seconds)
+    busy, idle = (after - start for after, start in zip(_jiffies(), before, strict=True))
+    return cores() * busy / max(busy + idle, 1)
+
+
+def _jiffies() -> tuple[int, int]:
+    """Return the time that all cores together have worked and idled."""
+    numbers = [int(word) for word in _lines("/proc/stat")[0].split()[1:9]]
+    idle = numbers[3] + numbers[4]  # waiting for a disk is idling
+    return sum(numbers) - idle, idle
 
 
 def load_warning(load: float) -> str | None:
@@ -30,8 +43,8 @@ def load_warning(load: float) -> str | None:
     if load <= QUIET_LOAD:
         return None
     return (
-        f"WARNING: load average {load:.2f} before the start (quiet: at most {QUIET_LOAD}): other programs use "
-        "the cores, so these figures prove nothing"
+        f"WARNING: other programs kept {load:.2f} cores busy before the start (quiet: at most {QUIET_LOAD}), so these "
+        "figures prove nothing"
     )
 
 

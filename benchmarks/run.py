@@ -24,7 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     sizes = settings.quick(options.engine) if options.quick else settings.full(options.engine)
     out = options.out or (FOLDER / "results" / "quick" if options.quick else FOLDER / "results")
     out.mkdir(parents=True, exist_ok=True)
-    load = machine.load_average()
+    load = machine.busy_cores()
     if warning := machine.load_warning(load):
         print(warning, flush=True)
     machine.use_default_threads()
@@ -56,7 +56,7 @@ def results_page(summary: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items() if number)
     parts = {name: summary["parts"][name] for name in PARTS if name in summary["parts"]}
     lines = [f"{about['cpu']}, {about['cores']} cores, {about['memory_gb']} GB; {versions}."]
-    made = [f"{name} {part['made'][:10]} at load {part['load_before']:.2f}" for name, part in parts.items()]
+    made = [f"{name} {part['made'][:10]} with {part['load_before']:.2f} cores busy" for name, part in parts.items()]
     lines.append(f"Made: {', '.join(made)}. Ratios are medians over rounds, with the smallest and largest.")
     warnings = {machine.load_warning(part["load_before"]) for part in parts.values()} - {None}
     lines += [f"**{warning}**" for warning in sorted(str(w) for w in warnings)]
