@@ -45,7 +45,7 @@ def _network(network: Network, settings: Settings) -> tuple[list[Measurement], d
     start = time.perf_counter()
     bare(2 * together)
     per_vote = (time.perf_counter() - start) / (2 * together)
-    votes = max(1, round(settings.seconds / per_vote / together)) * together
+    votes = max(1, round(settings.anatomy_seconds / per_vote / together)) * together
     jobs: dict[str, Draw] = dict(
         zip(
             STEPS,
@@ -98,7 +98,7 @@ def _art(network: Network, settings: Settings, inside: list[float]) -> Draw:
     art = ArtRival(network.model, tuple(network.image.shape), sigma=SIGMA, num_classes=NUM_CLASSES, n0=N0)
     start = time.perf_counter()
     drawn = art.certify(network.image, N0).votes
-    n = whole_batches(settings.seconds * drawn / (time.perf_counter() - start), 32)
+    n = whole_batches(settings.anatomy_seconds * drawn / (time.perf_counter() - start), 32)
 
     def draw() -> int:
         spent = [0.0]

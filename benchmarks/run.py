@@ -56,7 +56,10 @@ def results_page(summary: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {number}" for name, number in about["versions"].items() if number)
     parts = {name: summary["parts"][name] for name in PARTS if name in summary["parts"]}
     lines = [f"{about['cpu']}, {about['cores']} cores, {about['memory_gb']} GB; {versions}."]
-    made = [f"{name} {part['made'][:10]} with {part['load_before']:.2f} cores busy" for name, part in parts.items()]
+    made = [
+        f"{name} {part['made'][:10]} with {part['load_before']:.2f} cores busy"
+        for name, part in parts.items()
+    ]
     lines.append(f"Made: {', '.join(made)}. Ratios are medians over rounds, with the smallest and largest.")
     warnings = {machine.load_warning(part["load_before"]) for part in parts.values()} - {None}
     lines += [f"**{warning}**" for warning in sorted(str(w) for w in warnings)]

@@ -43,6 +43,7 @@ class Settings:
         line_repetitions: measurements per number.
         anatomy_networks: networks whose votes are taken apart.
         anatomy_repetitions: alternations there.
+        anatomy_seconds: length of one measurement there.
         training_copies: noisy copies that Gaussian training steps through in one measurement.
         training_batch: noisy copies per step.
         training_repetitions: alternations of the training methods.
@@ -68,9 +69,10 @@ class Settings:
     line_repetitions: int = 2
     anatomy_networks: tuple[str, ...] = ("lenet", "resnet20", "resnet110")
     anatomy_repetitions: int = 3
-    training_copies: int = 1_024
+    anatomy_seconds: float = 1.0
+    training_copies: int = 512
     training_batch: int = 64
-    training_repetitions: int = 5
+    training_repetitions: int = 3
 
 
 def full(engine: str) -> Settings:
@@ -101,6 +103,7 @@ def quick(engine: str) -> Settings:
         line_repetitions=1,
         anatomy_networks=("lenet",),
         anatomy_repetitions=1,
+        anatomy_seconds=0.1,
         training_copies=16,
         training_batch=8,
         training_repetitions=1,

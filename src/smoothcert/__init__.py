@@ -25,7 +25,7 @@ from smoothcert.noise import Gaussian, Laplace, Uniform
 from smoothcert.report import write_report
 from smoothcert.sampling import Counts
 from smoothcert.store import Run, certify, certify_panel
-from smoothcert.training import TrainConfig, train
+from smoothcert.training import TrainConfig, load_recipe, train
 
 __version__ = version("smoothcert")
 
@@ -54,6 +54,7 @@ __all__ = [
     "errors",
     "load_classifier",
     "load_dataset",
+    "load_recipe",
     "save_ensemble",
     "train",
     "write_report",

@@ -42,15 +42,24 @@ def test_every_value_can_be_changed(tmp_path):
         (["digits-gausian"], "unknown recipe 'digits-gausian'; did you mean digits-gaussian"),
         (["digits-gaussian", "--sigma", "0.3"], "has no row for sigma 0.3; it has 0.25, 0.5"),
         (["digits-gaussian", "--model", "nonesuch"], "unknown model 'nonesuch'"),
-        (["digits-gaussian", "--set", "lbd=1"], "--set takes NAME=VALUE, got 'lbd=1'; names: "),
+        (["digits-gaussian", "--set", "lbd=1"], "--set knows no 'lbd'; names: "),
         (["digits-gaussian", "--set", "lr"], "--set takes NAME=VALUE, got 'lr'"),
         (["digits-gaussian", "--set", "lr=-1"], "'lr' is wrong"),
         (["digits-consistency", "--set", "lbd=-1"], "lbd must be"),
         (["digits-consistency", "--set", "m=1"], "m must be"),
         (["digits-gaussian", "--epochs", "0"], "'epochs' is wrong"),
         (["digits-gaussian", "--max-train-images", "0"], "'max_train_images' is wrong"),
-        (["digits-gaussian", "--devices", "0"], "devices must be a positive integer, got 0"),
+        (["digits-gaussian", "--devices", "0"], "devices must be an integer from 1 to"),
+        (["digits-gaussian", "--devices", "9999"], "devices must be an integer from 1 to"),
         (["digits-gaussian", "--accelerator", "tpu"], "accelerator must be"),
+        (["digits-gaussian", "--set", "lr=["], "'lr' is wrong"),
+        (["digits-gaussian", "--set", "nesterov=true", "--set", "momentum=0"], "nesterov needs momentum"),
+        (
+            ["digits-gaussian", "--set", "epochs=2", "--epochs", "3"],
+            "--epochs and --set epochs=.. are both given",
+        ),
+        (["digits-gaussian", "--set", "batch_size=1", "--devices", "2"], "batch_size=1 is less than"),
+        (["digits-smoothadv", "--set", "m=1000"], "use at least 1000"),
         (["digits-gaussian", "--seed", "x"], "--seed must be an integer"),
         (["mnist-gaussian"], "mnist"),
         (["cifar10-gaussian", "--data-dir", "nowhere"], "nowhere"),
@@ -59,6 +68,32 @@ def test_every_value_can_be_changed(tmp_path):
 def test_mistakes_are_one_sentence(arguments, sentence, smoothcert, refused, tmp_path):
     assert sentence in refused(smoothcert("train", *arguments, "--out", tmp_path / "m"))
     assert not (tmp_path / "m").exists()
+
+
+def test_sigma_model_method_and_epochs_can_be_set_too():
+    config = chosen_config("digits-gaussian", None, None, None, ["sigma=0.3", "epochs=5", "model=resnet8"])
+    assert (config.sigma, config.epochs, config.recipe_epochs, config.model) == (0.3, 5, 20, "resnet8")
+    other = chosen_config("digits-consistency", None, None, None, ["method=macer", "lbd=1", "m=4"])
+    assert (other.method, other.settings) == ("macer", {"lbd": 1, "m": 4})
+
+
+def test_a_rerun_and_a_stop_are_told(smoothcert, tmp_path, monkeypatch):
+    command = ("train", "digits-gaussian", *SHORT, "--seed", "3", "--out", tmp_path / "m")
+
+    def interrupted(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("smoothcert.cli.train.run_training", interrupted)
+        code, _, err = smoothcert(*command)
+    assert code == 130
+    assert "stopped; the same command continues" in err
+    assert smoothcert(*command)[0] == 0
+    assert "is trained already" in smoothcert(*command)[2]
+
+
+def test_a_listing_of_nothing_is_a_mistake(smoothcert, refused):
+    assert "the name of no recipe contains 'nosuch'" in refused(smoothcert("recipes", "nosuch"))
 
 
 def test_listings_tell_what_there_is(smoothcert):

@@ -1,11 +1,12 @@
 """idx files written by hand are read as what they hold; damaged ones are named."""
 
 import gzip
+import hashlib
 
 import numpy as np
 import pytest
 
-from made_up import idx
+from made_up import idx, write_made_up
 from smoothcert.data import load_dataset, read_idx
 from smoothcert.errors import DataError
 
@@ -74,3 +75,25 @@ def test_missing_and_damaged_files_are_named(folder):
     zipped.write_bytes(zipped.read_bytes()[:-20])
     with pytest.raises(DataError, match="get the file again"):
         read_idx(zipped)
+
+
+def test_the_other_data_set_s_files_are_refused(tmp_path, monkeypatch):
+    write_made_up(tmp_path / "mnist", "mnist", train=20, test=5)
+    folder = next(path for path in tmp_path.rglob("t10k-labels*")).parent
+    labels = read_idx(next(folder.glob("t10k-labels*")))
+    known = {hashlib.sha256(labels.tobytes()).hexdigest()[:16]: "mnist"}
+    monkeypatch.setattr("smoothcert.data.idx._OWNERS", known)
+    load_dataset("mnist", "test", folder)
+    with pytest.raises(DataError, match="is a file of mnist, not of fashion-mnist"):
+        load_dataset("fashion-mnist", "test", folder)
+
+
+def test_images_and_labels_come_from_one_folder(tmp_path):
+    write_made_up(tmp_path, "mnist", train=20, test=5)
+    folder = next(path for path in tmp_path.rglob("t10k-labels*")).parent
+    inner = tmp_path / "mix" / "mnist"
+    inner.mkdir(parents=True)
+    for path in folder.glob("t10k-*"):
+        path.rename((inner if "images" in path.name else inner.parent) / path.name)
+    with pytest.raises(DataError, match="t10k"):
+        load_dataset("mnist", "test", tmp_path / "mix")

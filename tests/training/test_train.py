@@ -4,6 +4,8 @@ import json
 
 import pytest
 import torch
+from safetensors import safe_open
+from safetensors.torch import save_file
 
 from made_up import write_made_up
 from smoothcert.data import load_dataset
@@ -12,6 +14,7 @@ from smoothcert.models import load_checkpoint
 from smoothcert.noise import noise_from
 from smoothcert.seeding import generator_for
 from smoothcert.training import TrainConfig, noisy_accuracy, train
+from smoothcert.training.folder_lock import only_training_in
 
 SHORT = {"epochs": 2, "seed": 5, "batch_size": 256}
 
@@ -210,3 +213,60 @@ def test_digits_at_a_quarter_reach_nine_tenths(tmp_path):
     test = load_dataset("digits", "test")
     found = noisy_accuracy(model, test, noise_from(card.noise), draws=10, generator=generator_for(0, 0, "t"))
     assert found > 0.9
+
+
+def test_a_folder_takes_one_training_at_a_time(tmp_path):
+    with (
+        only_training_in(tmp_path / "m"),
+        pytest.raises(CheckpointError, match="another training is at work"),
+    ):
+        train(SHORT, tmp_path / "m")
+    assert not (tmp_path / "m").exists()
+    train(SHORT, tmp_path / "m")
+
+
+def test_the_best_model_of_another_training_is_not_taken_over(tmp_path):
+    train(SHORT, tmp_path / "m")
+    for name in ("model.json", "model.safetensors"):
+        (tmp_path / "m" / name).unlink()
+    with pytest.raises(CheckpointError, match="best holds a model of another training"):
+        train({**SHORT, "seed": 6}, tmp_path / "m")
+    train(SHORT, tmp_path / "m")  # the same one may be replaced
+
+
+def test_another_network_is_named_before_its_weights_are_tried(tmp_path):
+    def stop(metrics):
+        raise StopError
+
+    with pytest.raises(StopError):
+        train(SHORT, tmp_path / "m", on_epoch=stop)
+    with pytest.raises(CheckpointError, match="unfinished training with another model;"):
+        train({**SHORT, "model": "resnet8"}, tmp_path / "m")
+
+
+def test_a_state_without_momenta_is_damaged(tmp_path):
+    def stop(metrics):
+        raise StopError
+
+    with pytest.raises(StopError):
+        train(SHORT, tmp_path / "m", on_epoch=stop)
+    path = tmp_path / "m" / "training.safetensors"
+    with safe_open(path, framework="pt") as file:
+        kept = {name: file.get_tensor(name) for name in file.keys() if "optimizer" not in name}  # noqa: SIM118
+        header = file.metadata()
+    save_file(kept, path, header)
+    with pytest.raises(CheckpointError, match="damaged"):
+        train(SHORT, tmp_path / "m")
+
+
+def test_weights_that_blew_up_in_the_last_step_are_not_a_success(tmp_path):
+    with pytest.raises(ModelOutputError, match=r"training has diverged|loss became"):
+        train({**SHORT, "epochs": 1, "lr": 1e30, "max_train_images": 20}, tmp_path / "m")
+    assert not (tmp_path / "m" / "model.json").exists()
+
+
+@pytest.mark.slow
+def test_an_error_in_the_first_of_two_processes_ends_both(tmp_path):
+    config = {**SHORT, "lr": 1e30, "epochs": 1, "max_train_images": 20}
+    with pytest.raises(ModelOutputError):
+        train(config, tmp_path / "m", devices=2)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from smoothcert.errors import UnknownNameError
 from smoothcert.report import LISTINGS, print_listing
 
 AsJson = Annotated[bool, typer.Option("--json", help="Everything that is known, as one JSON list.")]
@@ -69,5 +70,7 @@ def methods(text: Filter = "", as_json: AsJson = False) -> None:
 
 
 def _print(what: str, columns: tuple[str, ...], notes: tuple[str, ...], text: str, as_json: bool) -> None:
-    rows = [row for row in LISTINGS[what]() if text in row["name"]]
+    rows = LISTINGS[what](text)
+    if not rows:
+        raise UnknownNameError(f"the name of no {what[:-1]} contains {text!r}; `smoothcert {what}` lists all")
     print_listing(rows, title=f"{len(rows)} {what}", as_json=as_json, columns=columns, notes=notes)

@@ -15,8 +15,10 @@ from smoothcert.ensembles.folder import ENSEMBLE_FILE
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import ModelCard
 from smoothcert.models.card import read_record
+from smoothcert.models.checkpoint import CARD_FILE
 from smoothcert.training import EpochMetrics, TrainConfig, hyper_parameters, load_recipe
 from smoothcert.training import train as run_training
+from smoothcert.training.state import STATE_FILE, read_header
 
 
 def train(
@@ -82,16 +84,29 @@ def train(
         "accelerator": accelerator,
         "show_progress": True,
     }
-    if members is None:
-        _tell(run_training(config, out, **where), out)
-        return
-    folders = _member_folders(out, members)
-    first = config.seed or 0
-    for number, folder in enumerate(folders):
-        print(f"member {number} of {members}", file=sys.stderr, flush=True)
-        _tell(run_training(config.changed(seed=first + number), folder, **where), folder)
+    try:
+        if members is None:
+            _train(config, out, where)
+            return
+        folders = _member_folders(out, members)
+        first = config.seed or 0
+        for number, folder in enumerate(folders):
+            print(f"member {number} ({number + 1} of {members})", file=sys.stderr, flush=True)
+            _train(config.changed(seed=first + number), folder, where)
+    except KeyboardInterrupt:
+        print("stopped; the same command continues after the last finished epoch", file=sys.stderr)
+        raise typer.Exit(130) from None
     save_ensemble("soft", None, folders, out / "ensemble")
     print(f"{out / 'ensemble'}: soft vote of {members} members")
+
+
+def _train(config: TrainConfig, out: Path, where: dict[str, Any]) -> None:
+    """Train one model, or say that there is nothing left to do, and tell of it."""
+    if (out / CARD_FILE).exists():
+        print(f"{out} is trained already", file=sys.stderr)
+    elif (out / STATE_FILE).exists():
+        print(f"{out}: continuing after epoch {len(read_header(out)['metrics'])}", file=sys.stderr)
+    _tell(run_training(config, out, **where), out)
 
 
 def _member_folders(out: Path, members: int) -> list[Path]:
@@ -123,30 +138,39 @@ def chosen_config(
 ) -> TrainConfig:
     """Return a recipe's row with the changes that the command line asks for."""
     table = load_recipe(recipe)
-    plain: dict[str, Any] = {}
-    settings: dict[str, Any] = {}
+    given: dict[str, Any] = {"sigma": sigma, "model": model, "epochs": epochs}
+    values = dict(_pair(change) for change in changes)
+    for name in ("model", "epochs"):  # what has an option of its own may be set either way
+        if name in values and given[name] is not None:
+            raise InvalidArgumentError(f"--{name} and --set {name}=.. are both given; give one")
+        given[name] = values.pop(name, given[name])
+    own = {
+        name: values.pop(name) for name in ("sigma",) if name in values
+    }  # any sigma, beside the row's others
+    hyper = hyper_parameters(values.get("method", table.config(sigma=sigma, model=given["model"]).method))
     known = set(TrainConfig.model_fields) - {"settings", "recipe", "recipe_epochs"}
-    hyper = hyper_parameters(table.config(sigma=sigma, model=model).method)
-    for change in changes:
-        name, equals, text = change.partition("=")
-        if not equals or not (name in known or name in hyper):
+    for name in values:
+        if name not in known and name not in hyper:
             raise InvalidArgumentError(
-                f"--set takes NAME=VALUE, got {change!r}; names: {', '.join([*hyper, *sorted(known)])}"
+                f"--set knows no {name!r}; names: {', '.join([*hyper, *sorted(known)])}"
             )
-        (settings if name in hyper else plain)[name] = _value(text)
-    return table.config(sigma=sigma, model=model, epochs=epochs, settings=settings, **plain)
+    settings = {name: value for name, value in values.items() if name in hyper}
+    plain = {name: value for name, value in values.items() if name not in hyper}
+    config = table.config(**given, settings=settings, **plain)
+    return config.changed(**own) if own else config
 
 
-def _value(text: str) -> Any:
-    """Read a value as YAML does; 1e-4 is a number too."""
-    try:
-        return (
-            float(text)
-            if "e" in text.lower() and text.lower() not in ("true", "false")
-            else yaml.safe_load(text)
-        )
-    except ValueError:
-        return text
+def _pair(change: str) -> tuple[str, Any]:
+    """Read NAME=VALUE, the value as YAML reads it; 1e-4 is a number too."""
+    name, equals, text = change.partition("=")
+    if not equals or not name:
+        raise InvalidArgumentError(f"--set takes NAME=VALUE, got {change!r}; for example lr=0.05")
+    for read in (int, float, yaml.safe_load):
+        try:
+            return name, read(text)
+        except (ValueError, yaml.YAMLError):
+            continue
+    return name, text
 
 
 def _say(metrics: EpochMetrics) -> None:

@@ -7,6 +7,7 @@ Of the 60,000 training images the last 5,000 are the hold-out (a tenth, where a 
 from __future__ import annotations
 
 import gzip
+import hashlib
 import struct
 import zlib
 from functools import partial
@@ -22,6 +23,13 @@ from smoothcert.data.splits import SPLITS, training_part
 from smoothcert.errors import DataError
 
 _STEMS = {"train": "train", "holdout": "train", "test": "t10k"}
+# Who published labels with these digests (first 16 hex digits of SHA-256 over the labels alone).
+_OWNERS = {
+    "1feba77c54802fa5": "mnist",
+    "ddeff807876a9661": "mnist",
+    "657fbd221bfc9f41": "fashion-mnist",
+    "3d0e6c6ea990b53b": "fashion-mnist",
+}
 _FASHION = (
     "T-shirt/top",
     "Trouser",
@@ -52,19 +60,24 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
         )
     dimensions = raw[3]
     shape = struct.unpack_from(f">{dimensions}I", raw, 4) if len(raw) >= 4 + 4 * dimensions else ()
-    if not shape or len(raw) != 4 + 4 * dimensions + int(np.prod(shape)):
-        raise DataError(f"{path} is cut short: {len(raw)} bytes for shape {shape}; get the file again")
+    expected = 4 + 4 * dimensions + int(np.prod(shape))
+    if not shape or len(raw) != expected:
+        what = "cut short" if not shape or len(raw) < expected else "too long"
+        raise DataError(f"{path} is {what}: {len(raw)} bytes for shape {shape}; get the file again")
     return np.frombuffer(raw, dtype=np.uint8, offset=4 + 4 * dimensions).reshape(shape)
 
 
 def _read(name: str, class_names: tuple[str, ...], origin: str, split: str, data_dir: Path | None) -> Dataset:
     """Return one split from the files in a folder of the data set's name inside `data_dir`, or in `data_dir`."""
 
-    def find(kind: str) -> Path:
+    def find(home: Path | None, folders: list[str], kind: str) -> Path:
         stem = f"{_STEMS[split]}-{kind}-ubyte"
-        return find_files(data_dir, [name, ""], [[stem], [f"{stem}.gz"]], name=name, origin=origin)[0]
+        return find_files(home, folders, [[stem], [f"{stem}.gz"]], name=name, origin=origin)[0]
 
-    images_path, labels_path = find("images-idx3"), find("labels-idx1")
+    images_path = find(data_dir, [name, ""], "images-idx3")
+    # From the same folder: the images of one data set must not meet the labels of the other.
+    labels_path = find(images_path.parent, [""], "labels-idx1")
+    _refuse_other(name, labels_path)
     images = read_idx(images_path)
     if images.shape[1:] != (28, 28):
         raise DataError(f"{images_path} must hold 28x28 images, got shape {images.shape}; get the file again")
@@ -73,6 +86,15 @@ def _read(name: str, class_names: tuple[str, ...], origin: str, split: str, data
     return Dataset.from_arrays(
         images[part, None], labels[part], name=name, split=split, class_names=class_names
     )
+
+
+def _refuse_other(name: str, labels_path: Path) -> None:
+    """Refuse the published labels of the other data set, whose files have the same names."""
+    owner = _OWNERS.get(hashlib.sha256(read_idx(labels_path).tobytes()).hexdigest()[:16])
+    if owner is not None and owner != name:
+        raise DataError(
+            f"{labels_path} is a file of {owner}, not of {name}; give the folder of {name} with --data-dir"
+        )
 
 
 def _source(name: str, class_names: tuple[str, ...], what: str, origin: str) -> DataSource:

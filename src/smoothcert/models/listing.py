@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 
 import torch
 
@@ -38,6 +39,7 @@ class ModelDescription:
     stages: tuple[str, ...]
 
 
+@cache
 def describe_model(name: str) -> ModelDescription:
     """Describe one network of `MODELS` at its own input shape and number of classes.
 

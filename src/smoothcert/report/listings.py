@@ -8,14 +8,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from smoothcert.data import DATASETS
-from smoothcert.models import describe_model, describe_models
+from smoothcert.models import MODELS, describe_model
 from smoothcert.training import OBJECTIVES, hyper_parameters, load_recipe, recipe_names
 
 Listing = list[dict[str, Any]]
 
 
-def list_models() -> Listing:
-    """Return every network with its size and the price of a forward pass."""
+def list_models(text: str = "") -> Listing:
+    """Return every network whose name contains `text`, with its size and the price of a forward pass."""
     return [
         {
             "name": found.name,
@@ -26,12 +26,12 @@ def list_models() -> Listing:
             "stages": len(found.stages),
             "about": found.summary,
         }
-        for found in describe_models()
+        for found in (describe_model(name) for name in MODELS if text in name)
     ]
 
 
-def list_datasets() -> Listing:
-    """Return every data set with its shape and splits."""
+def list_datasets(text: str = "") -> Listing:
+    """Return every data set whose name contains `text`, with its shape and splits."""
     return [
         {
             "name": name,
@@ -42,14 +42,14 @@ def list_datasets() -> Listing:
             "augmentation": source.augmentation,
             "about": source.summary,
         }
-        for name, source in ((name, DATASETS[name]) for name in DATASETS)
+        for name, source in ((name, DATASETS[name]) for name in DATASETS if text in name)
     ]
 
 
-def list_methods() -> Listing:
-    """Return every training method with its cost and hyper-parameters, at their defaults."""
+def list_methods(text: str = "") -> Listing:
+    """Return every training method whose name contains `text`, with its cost and hyper-parameters."""
     rows = []
-    for name in OBJECTIVES:
+    for name in (name for name in OBJECTIVES if text in name):
         method, settings = OBJECTIVES[name](), hyper_parameters(name)
         rows.append(
             {
@@ -64,10 +64,10 @@ def list_methods() -> Listing:
     return rows
 
 
-def list_recipes() -> Listing:
-    """Return every recipe with its rows, and what training its first row costs."""
+def list_recipes(text: str = "") -> Listing:
+    """Return every recipe whose name contains `text`, with its rows, and what training its first row costs."""
     rows = []
-    for name in recipe_names():
+    for name in (name for name in recipe_names() if text in name):
         recipe = load_recipe(name)
         config = recipe.config()
         model = describe_model(config.model)
@@ -90,7 +90,7 @@ def list_recipes() -> Listing:
     return rows
 
 
-LISTINGS: dict[str, Callable[[], Listing]] = {
+LISTINGS: dict[str, Callable[[str], Listing]] = {
     "recipes": list_recipes,
     "datasets": list_datasets,
     "models": list_models,

@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from smoothcert.data import Dataset
+from smoothcert.errors import ModelOutputError
 from smoothcert.noise import NoiseLaw
 
 _ROWS = 500  # images per forward pass; a constant, because the noise drawn depends on it
@@ -37,6 +38,12 @@ def noisy_accuracy(
             noisy = torch.empty_like(images)
             for _ in range(draws):
                 noise.perturb(images, noisy, generator)
-                right += int((model(noisy.to(device)).argmax(dim=1).cpu() == labels).sum())
+                logits = model(noisy.to(device))
+                if not bool(torch.isfinite(logits).all()):
+                    raise ModelOutputError(
+                        "the model answers noisy hold-out images with NaN or infinite logits: training has diverged; "
+                        "choose a lower learning rate"
+                    )
+                right += int((logits.argmax(dim=1).cpu() == labels).sum())
     model.train(was_training)
     return right / (draws * len(dataset))

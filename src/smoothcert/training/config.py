@@ -117,6 +117,8 @@ class TrainConfig(BaseModel):
             raise InvalidArgumentError(
                 f"milestones must lie between 0 and epochs={self.epochs}, got {list(self.milestones)}"
             )
+        if self.nesterov and self.momentum == 0:
+            raise InvalidArgumentError("nesterov needs momentum above 0, got momentum=0")
         self.objective()
         return self
 

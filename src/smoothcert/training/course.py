@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import torch
@@ -12,7 +12,7 @@ from torch import nn
 
 from smoothcert.certificates import FixedSample, SmoothedClassifier
 from smoothcert.data import Dataset
-from smoothcert.errors import CheckpointError
+from smoothcert.errors import CheckpointError, WorkerError
 from smoothcert.execution import progress
 from smoothcert.seeding import generator_for
 from smoothcert.store import certify
@@ -20,7 +20,7 @@ from smoothcert.training.accuracy import noisy_accuracy
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.loop import EpochResult, Loop, make_optimizer
 from smoothcert.training.metrics import EpochMetrics, peak_memory_mb, write_metrics
-from smoothcert.training.state import STATE_FILE, TrainingState
+from smoothcert.training.state import STATE_FILE, TrainingState, read_header
 
 _HOLDOUT_VOTES = 2_000  # noisy hold-out images to look at after an epoch, at least; the same ones every time
 _SELECT = 100  # votes that choose the class where hold-out images are certified
@@ -74,33 +74,50 @@ def fit(
                 step, f"epoch {epoch + 1} of {config.epochs}, loss {loss:.4f}"
             )
             done = loop.epoch(epoch)
-            if first:
-                metrics = _measured(done, epoch + 1, model, holdout_set, config, seed, state)
-                _record(state, metrics, model)
-                if folder is not None:
-                    write_metrics(state.metrics, folder)
-                    state.save(folder, model, optimizer)
-                if on_epoch is not None:
-                    on_epoch(metrics)
-            fabric.barrier()
+            with _together(fabric):
+                if first:
+                    metrics = _measured(done, epoch + 1, model, holdout_set, config, seed, state)
+                    _record(state, metrics, model)
+                    if folder is not None:
+                        write_metrics(state.metrics, folder)
+                        state.save(folder, model, optimizer)
+                    if on_epoch is not None:
+                        on_epoch(metrics)
     model.eval()
     return state
+
+
+@contextlib.contextmanager
+def _together(fabric: Fabric) -> Iterator[None]:
+    """Let all processes leave together: an error of one ends the others too, instead of leaving them waiting."""
+    failure: BaseException | None = None
+    try:
+        yield
+    except BaseException as error:
+        failure = error
+    if fabric.world_size > 1:
+        failed = torch.tensor(float(failure is not None), device=fabric.device)
+        failed = fabric.all_reduce(failed, reduce_op="sum")  # type: ignore[assignment]
+        if failure is None and float(failed) > 0:
+            raise WorkerError("another process of this training failed; its error says why")
+    if failure is not None:
+        raise failure
 
 
 def _continued(
     folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, wanted: TrainingState
 ) -> TrainingState:
     """Load the state in `folder` if it is of the same training; name the differences if not."""
-    found = TrainingState.load(folder, model, optimizer)
-    differing = [name for name, value in wanted.config.items() if found.config.get(name) != value]
-    if found.dataset_digest != wanted.dataset_digest:
+    header = read_header(folder)  # before the weights, which may not fit the model asked for
+    differing = [name for name, value in wanted.config.items() if header["config"].get(name) != value]
+    if header["dataset_digest"] != wanted.dataset_digest:
         differing.append("dataset digest")
     if differing:
         raise CheckpointError(
             f"{folder} holds an unfinished training with another {', '.join(differing)}; choose another folder, "
             "remove it, or give the same settings to continue it"
         )
-    return found
+    return TrainingState.load(folder, model, optimizer)
 
 
 def _measured(

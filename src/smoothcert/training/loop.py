@@ -71,25 +71,15 @@ class Loop:
         self.noise: NoiseLaw = config.noise_law()
         self._augmentation = DATASETS[config.dataset].augmentation if config.augment else "none"
         self._images = chosen_images(len(train_set), config.max_train_images)
-        per_step = config.batch_size
-        if not self.objective.batch_counts_images:
-            per_step = max(1, per_step // self.objective.copies)
-        self.steps_per_epoch = math.ceil(len(self._images) / per_step)
+        self.steps_per_epoch = steps_per_epoch(config, len(self._images), fabric.world_size)
         self.steps = self.steps_per_epoch * config.epochs
-        if len(self._images) // self.steps_per_epoch < fabric.world_size:
-            raise InvalidArgumentError(
-                f"batch_size={config.batch_size} with {self.objective.copies} copies per image leaves a process "
-                f"without an image: use at least {fabric.world_size * self.objective.copies} on "
-                f"{fabric.world_size} devices"
-            )
         self._milestones = [milestone / config.epochs for milestone in config.milestones]
 
     def epoch(self, number: int) -> EpochResult:
         """Train for one epoch (from 0) and return what it gave, over all processes."""
         began = time.perf_counter()
         self.model.train()
-        # Dropout draws from torch's own generator; the caller lends it to this training.
-        torch.random.set_rng_state(generator_for(self.seed, number, "train-torch").get_state())
+        self._seed_dropout(number)
         totals: dict[str, float] = defaultdict(float)
         draws = _generator(self.fabric.device, self.seed, number, "train-noise")
         crops = generator_for(self.seed, number, "train-augment")
@@ -103,6 +93,14 @@ class Loop:
         parts = {name: total / len(self._images) for name, total in totals.items()}
         lr = self.optimizer.param_groups[0]["lr"]
         return EpochResult(parts, lr, time.perf_counter() - began, len(self._images))
+
+    def _seed_dropout(self, epoch: int) -> None:
+        """Place torch's own generator, which dropout draws from and which the caller lends to this training."""
+        phase = f"train-torch-{self.fabric.global_rank}"
+        torch.random.set_rng_state(generator_for(self.seed, epoch, phase).get_state())
+        if self.fabric.device.type == "cuda":
+            words = state_words(stream_key(self.seed, epoch, phase, 1))
+            torch.cuda.manual_seed(int(words[0]) << 32 | int(words[1]))
 
     def _batches(self, epoch: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield the number of each step and its images, over all processes."""
@@ -179,6 +177,24 @@ def chosen_images(count: int, most: int | None) -> NDArray[np.int64]:
         return np.arange(count)
     chosen = torch.randperm(count, generator=generator_for(0, 0, "train-subset"))[:most]
     return np.sort(chosen.numpy())
+
+
+def steps_per_epoch(config: TrainConfig, images: int, processes: int) -> int:
+    """Return the steps of an epoch; refuse a batch in which some process would have no image."""
+    objective = config.objective()
+    per_step = config.batch_size if objective.batch_counts_images else config.batch_size // objective.copies
+    if per_step < processes:
+        copies = 1 if objective.batch_counts_images else objective.copies
+        raise InvalidArgumentError(
+            f"batch_size={config.batch_size} is less than an image of {copies} noisy copies for each of {processes} "
+            f"processes; use at least {processes * copies}"
+        )
+    steps = math.ceil(images / per_step)
+    if images // steps < processes:
+        raise InvalidArgumentError(
+            f"{images} training images are too few for {processes} processes; use fewer"
+        )
+    return steps
 
 
 def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:

@@ -71,6 +71,8 @@ class Recipe(BaseModel):
         for layer in layers:
             hyper |= layer.get("settings", {})
             merged |= {name: value for name, value in layer.items() if name != "settings"}
+        if changes.get("method", merged["method"]) != merged["method"]:  # another method has other settings
+            merged["method"], hyper = changes["method"], {}
         config = TrainConfig(**merged, settings={**hyper, **(settings or {})})
         if epochs is not None:
             config = config.scaled(epochs)

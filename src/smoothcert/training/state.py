@@ -5,7 +5,9 @@ Random streams need no state: they are keyed by seed and epoch. Nothing is ever 
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,6 +60,7 @@ class TrainingState:
             "dataset_digest": self.dataset_digest,
             "metrics": [asdict(one) for one in self.metrics],
             "best_epoch": self.best_epoch,
+            "tensors": sorted(tensors),  # all of them are needed to go on
         }
         # Cloned, because the file format refuses two names for one memory.
         plain = {name: value.detach().cpu().clone().contiguous() for name, value in tensors.items()}
@@ -65,37 +68,42 @@ class TrainingState:
 
     @classmethod
     def load(cls, folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> TrainingState:
-        """Read a state and put its weights into model and optimiser."""
-        path = folder / STATE_FILE
-        try:
-            with safe_open(path, framework="pt") as file:
-                header = json.loads(file.metadata()["state"])
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        """Read a state, whole, and put its weights into model and optimiser."""
+        header = read_header(folder)
+        with _damage(folder):
+            with safe_open(folder / STATE_FILE, framework="pt") as file:
+                tensors = {name: file.get_tensor(name) for name in header["tensors"]}
             metrics = [EpochMetrics(**one) for one in header["metrics"]]
             state = cls(header["config"], header["dataset_digest"], metrics, best_epoch=header["best_epoch"])
             groups = _grouped(tensors)
             model.load_state_dict(groups["model"])
-        except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
-            raise CheckpointError(
-                f"{path} is damaged ({' '.join(str(error).split())[:120]}); remove it to train from the start"
-            ) from error
-        state.best = groups.get("best", {})
-        moments: dict[int, dict[str, torch.Tensor]] = {}
-        for name, value in groups.get("optimizer", {}).items():
-            number, _, what = name.partition("/")
-            moments.setdefault(int(number), {})[what] = value
-        optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
+            state.best = groups["best"]
+            moments: dict[int, dict[str, torch.Tensor]] = {}
+            for name, value in groups.get("optimizer", {}).items():
+                number, _, what = name.partition("/")
+                moments.setdefault(int(number), {})[what] = value
+            optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
         return state
 
 
-def saved_seed(folder: Path) -> int:
-    """Return the seed of the unfinished training in `folder`, which drew it when it began."""
+def read_header(folder: Path) -> dict[str, Any]:
+    """Return what a state says about itself: configuration, metrics, and the names of its tensors."""
+    with _damage(folder), safe_open(folder / STATE_FILE, framework="pt") as file:
+        header: dict[str, Any] = json.loads(file.metadata()["state"])
+        if not isinstance(header["config"], dict) or not isinstance(header["dataset_digest"], str):
+            raise TypeError("its header is no record of a training")
+        return header
+
+
+@contextlib.contextmanager
+def _damage(folder: Path) -> Iterator[None]:
+    """Say in one sentence what is wrong with a state that cannot be read."""
     try:
-        with safe_open(folder / STATE_FILE, framework="pt") as file:
-            return int(json.loads(file.metadata()["state"])["config"]["seed"])
-    except (SafetensorError, KeyError, TypeError, ValueError, OSError) as error:
+        yield
+    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
+        reason = " ".join(str(error).split())[:120]
         raise CheckpointError(
-            f"{folder / STATE_FILE} is damaged; remove it to train from the start"
+            f"{folder / STATE_FILE} is damaged ({reason}); remove it to train from the start"
         ) from error
 
 
