@@ -124,7 +124,7 @@ def _work(
     """Train in one process of several; errors of ours go back as values, to be raised by the caller."""
     if fabric.world_size > 1:
         _die_with_parent()
-        torch.set_num_threads(1)  # for good: a forked process has lost the threads that its parent had started
+        torch.set_num_threads(1)  # for good: the threads of its parent are not in a forked process
     try:
         return _trained(fabric, config, train_set, holdout_set, out, on_epoch, show_progress)
     except SmoothcertError as error:
