@@ -8,7 +8,7 @@ from importlib import import_module
 
 from evidence.record import FOLDER
 
-PIECES = ("expected_votes", "guarantee", "demo_figures", "p_a_mnist_lenet")
+PIECES = ("expected_votes", "guarantee", "demo_figures", "p_a_mnist_lenet", "digits_methods", "mnist_methods")
 
 
 def main(only: str | None) -> None:

@@ -36,3 +36,18 @@ def test_exact_false_certificates_are_at_most_alpha():
     figures = json.loads((FOLDER / "expected_votes.json").read_text())["figures"]
     for row in figures["false_certificates_at_p0"]:
         assert all(value <= 0.001 for name, value in row.items() if name != "p0")
+
+
+def test_every_method_on_digits_beats_training_without_noise():
+    figures = json.loads((FOLDER / "digits_methods.json").read_text())["figures"]
+    at = {method: found["certified_accuracy_mean"]["0.5"] for method, found in figures["0.5"].items()}
+    for method, accuracy in at.items():
+        assert method == "standard" or accuracy >= at["standard"] + 0.15, method
+    for sigma in ("0.25", "0.5"):
+        assert figures[sigma]["consistency"]["acr_mean"] > figures[sigma]["gaussian"]["acr_mean"]
+
+
+def test_methods_on_mnist_that_beat_gaussian_as_published():
+    figures = json.loads((FOLDER / "mnist_methods.json").read_text())["figures"]
+    for method in ("consistency", "smoothadv"):
+        assert figures[method]["acr"] > figures["gaussian"]["acr"]
