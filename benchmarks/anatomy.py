@@ -143,7 +143,8 @@ def render(summary: dict[str, Any]) -> str:
     words = (
         "Microseconds of wall clock per vote with all cores at work; each of our lines adds a step to the one before. "
         "A measurement is a second long, so the fixed cost of a certification (probe, last batch) shows on deep "
-        "networks; the overhead is in the table above. The last two lines say how much of ART's time are its own forward passes."
+        "networks; the overhead is in the table above. The last two lines say how much of ART's time are its own "
+        "forward passes."
     )
     head = ["network", "what", "microseconds per vote", "over our forward"]
     return f"### Anatomy of a vote\n\n{words}\n\n{table(head, rows)}"
