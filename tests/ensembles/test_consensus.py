@@ -1,5 +1,7 @@
 """K-consensus against a slow reference that asks one member about one image at a time."""
 
+import copy
+
 import pytest
 import torch
 from torch import nn
@@ -130,6 +132,33 @@ def test_a_panel_answers_for_members_and_consensus():
     torch.testing.assert_close(panel(images(200)), logits, rtol=0, atol=1e-6)
     assert passes[:, :3].tolist() == [[1, 1, 1]] * 200
     assert torch.equal(passes[:, 3], cost)
+
+
+def test_a_panel_of_several_ensembles_answers_as_each_alone():
+    shared = members(3)
+    several = [
+        VotingEnsemble(shared, "hard"),
+        ConsensusEnsemble(VotingEnsemble(shared)),
+        VotingEnsemble([copy.deepcopy(member) for member in shared], "softmax", [1, 2, 3]),
+    ]
+    panel = Panel([ensemble.eval() for ensemble in several])
+    assert panel.names == ("member-0", "member-1", "member-2", "ensemble-0", "ensemble-1", "ensemble-2")
+    assert panel.evaluations_per_vote == (1, 1, 1, 3, 3, 3)
+    logits, passes = with_cost(panel, images(200))
+    for place, classifier in enumerate(panel.classifiers):
+        alone, cost = with_cost(classifier, images(200))
+        torch.testing.assert_close(logits[:, place], alone, rtol=0, atol=1e-6)
+        assert torch.equal(passes[:, place], cost)
+
+
+@pytest.mark.parametrize("others", [[1, 0, 2], [0, 1], [0, 1, 1]])
+def test_a_panel_refuses_ensembles_of_other_members(others):
+    shared = members(3)
+    other = VotingEnsemble([shared[place] for place in others])
+    with pytest.raises(InvalidArgumentError, match="ensemble 1 has other members"):
+        Panel([VotingEnsemble(shared), other])
+    with pytest.raises(InvalidArgumentError, match="at least one ensemble"):
+        Panel([])
 
 
 def test_gradients_flow_through_both_ways():

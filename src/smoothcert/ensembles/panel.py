@@ -1,4 +1,4 @@
-"""A panel: the members of an ensemble and the ensemble itself, answering from the same forward passes."""
+"""A panel: the members of an ensemble and ensembles of them, answering from the same forward passes."""
 
 from __future__ import annotations
 
@@ -7,42 +7,57 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
+from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
 
+Ensemble = VotingEnsemble | EarlyExitEnsemble
+
 
 class Panel(nn.Module):
-    """Several classifiers asked at once, so that comparing them costs no more than the ensemble alone.
+    """Several classifiers asked at once, so that comparing them costs no more than asking every member once.
 
-    Not a classifier: it gives k + 1 answers to each image, the members' in their order and the ensemble's.
+    Not a classifier: it gives several answers to each image, the members' in their order and then the ensembles'.
     The answers to one noisy image share its noise, which each certificate by itself does not mind.
 
     Args:
-        ensemble: the ensemble whose members answer too.
-        names: one name per answer; default "member-0", .., "ensemble".
+        ensembles: an ensemble whose members answer too, or several with the same members in the same order.
+        names: one name per answer; default "member-0", .., "ensemble" ("ensemble-0", .. if there are several).
     """
 
-    def __init__(
-        self, ensemble: VotingEnsemble | EarlyExitEnsemble, names: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, ensembles: Ensemble | Sequence[Ensemble], names: Sequence[str] | None = None) -> None:
         super().__init__()
-        self.ensemble = ensemble
-        count = len(ensemble.members)
+        several = [ensembles] if isinstance(ensembles, nn.Module) else list(ensembles)
+        if not several:
+            raise InvalidArgumentError("ensembles must hold at least one ensemble, got none")
+        _refuse_other_members(several)
+        self.ensembles = nn.ModuleList(several)
+        count = len(several[0].members)
         if names is None:
-            names = [*(f"member-{member}" for member in range(count)), "ensemble"]
-        if len(names) != count + 1 or len(set(names)) != count + 1:
+            own = (
+                ["ensemble"]
+                if len(several) == 1
+                else [f"ensemble-{number}" for number in range(len(several))]
+            )
+            names = [*(f"member-{member}" for member in range(count)), *own]
+        if len(names) != count + len(several) or len(set(names)) != len(names):
             raise InvalidArgumentError(
-                f"names must be {count + 1} different names, one per member and one for the ensemble, "
+                f"names must be {count + len(several)} different names, one per member and one per ensemble, "
                 f"got {list(names)}"
             )
         self.names: tuple[str, ...] = tuple(names)
-        self.training = ensemble.training
+        self.training = several[0].training
+
+    @property
+    def members(self) -> nn.ModuleList:
+        """The members, which all ensembles share."""
+        return self.ensembles[0].members  # type: ignore[return-value]  # torch types no attribute of a module
 
     @property
     def classifiers(self) -> tuple[nn.Module, ...]:
-        """The k + 1 classifiers whose answers `forward` returns, in that order."""
-        return (*self.ensemble.members, self.ensemble)
+        """The classifiers whose answers `forward` returns, in that order."""
+        return (*self.members, *self.ensembles)
 
     @property
     def evaluations_per_vote(self) -> tuple[int, ...]:
@@ -50,6 +65,24 @@ class Panel(nn.Module):
         return tuple(int(getattr(one, "evaluations_per_vote", 1)) for one in self.classifiers)
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
-        """Return all answers, (rows, k + 1, classes)."""
-        members = self.ensemble.member_logits(batch)
-        return torch.cat([members, self.ensemble.combine(members).unsqueeze(1)], dim=1)
+        """Return all answers, (rows, answers, classes)."""
+        return self.combine(self.ensembles[0].member_logits(batch))  # type: ignore[operator]
+
+    def combine(self, member_logits: torch.Tensor) -> torch.Tensor:
+        """Return all answers, (rows, answers, classes), from those of the members, (rows, members, classes)."""
+        together = [ensemble.combine(member_logits).unsqueeze(1) for ensemble in self.ensembles]  # type: ignore[operator]
+        return torch.cat([member_logits, *together], dim=1)
+
+
+def _refuse_other_members(ensembles: Sequence[Ensemble]) -> None:
+    """Refuse ensembles that could not answer from the same forward passes."""
+    first = ensembles[0].members
+    for number, ensemble in enumerate(ensembles[1:], start=1):
+        if len(ensemble.members) != len(first) or any(
+            one is not other and model_digest(one) != model_digest(other)
+            for one, other in zip(ensemble.members, first, strict=True)
+        ):
+            raise InvalidArgumentError(
+                f"ensemble {number} has other members than the first, or the same in another order; a panel needs "
+                "the same members in the same order"
+            )

@@ -15,7 +15,7 @@ from smoothcert.ensembles.voting import VotingEnsemble
 def exits_early(model: nn.Module) -> bool:
     """Return whether the votes of a model, or of a member of it at any depth, differ in cost."""
     if isinstance(model, Panel):
-        return exits_early(model.ensemble)
+        return any(exits_early(ensemble) for ensemble in model.ensembles)
     if isinstance(model, VotingEnsemble):
         return any(exits_early(member) for member in model.members)
     return isinstance(model, EarlyExitEnsemble)
@@ -25,9 +25,8 @@ def whole_parts(model: nn.Module) -> list[nn.Module]:
     """Return the largest parts of a model that are always run as a whole; the model itself if it never exits."""
     if not exits_early(model):
         return [model]
-    ensemble = model.ensemble if isinstance(model, Panel) else model
-    assert isinstance(ensemble, VotingEnsemble | EarlyExitEnsemble)
-    return [part for member in ensemble.members for part in whole_parts(member)]
+    assert isinstance(model, Panel | VotingEnsemble | EarlyExitEnsemble)
+    return [part for member in model.members for part in whole_parts(member)]
 
 
 def counted(
@@ -35,7 +34,7 @@ def counted(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return a model's logits and the network evaluations of every row.
 
-    Evaluations are what a classifier costs by itself: a panel's ensemble is charged for its members, as they are.
+    Evaluations are what a classifier costs by itself: a panel's ensembles are charged for their members, as they are.
 
     Args:
         model: a classifier: logits (rows, classes), evaluations (rows,); or a panel: (rows, answers, classes)
@@ -48,14 +47,18 @@ def counted(
     if not exits_early(model):
         each = model.evaluations_per_vote if isinstance(model, VotingEnsemble) else 1
         return run(model, batch), torch.full((len(batch),), each, dtype=torch.int64, device=batch.device)
-    ensemble = model.ensemble if isinstance(model, Panel) else model
-    assert isinstance(ensemble, VotingEnsemble | EarlyExitEnsemble)
-    asked = [counted(member, batch, run) for member in ensemble.members]
+    assert isinstance(model, Panel | VotingEnsemble)
+    asked = [counted(member, batch, run) for member in model.members]
     members = torch.stack([logits for logits, _ in asked], dim=1)
     passes = torch.stack([cost for _, cost in asked], dim=1)
-    answer, cost = ensemble.combine(members), passes.sum(dim=1)
     if not isinstance(model, Panel):
-        return answer, cost
+        return model.combine(members), passes.sum(dim=1)
+    costs = [_cost(ensemble, members, passes).unsqueeze(1) for ensemble in model.ensembles]
+    return model.combine(members), torch.cat([passes, *costs], dim=1)
+
+
+def _cost(ensemble: nn.Module, members: torch.Tensor, passes: torch.Tensor) -> torch.Tensor:
+    """Return the evaluations of an ensemble by itself, (rows,), from its members' logits and their evaluations."""
     if isinstance(ensemble, EarlyExitEnsemble):
-        cost = (passes * ensemble.asked(members)).sum(dim=1)
-    return torch.cat([members, answer.unsqueeze(1)], dim=1), torch.cat([passes, cost.unsqueeze(1)], dim=1)
+        return (passes * ensemble.asked(members)).sum(dim=1)
+    return passes.sum(dim=1)
