@@ -1,15 +1,13 @@
-"""Networks by name: the table of architectures, and the one function that builds from it."""
+"""Networks by name: the table of architectures, and the kind of module that is built from it."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models.normalize import Normalize
 from smoothcert.registry import Registry
 
 
@@ -45,29 +43,12 @@ class Architecture:
 MODELS: Registry[Architecture] = Registry("model")
 
 
-def create_model(
-    name: str,
-    *,
-    num_classes: int,
-    input_shape: Sequence[int] | None = None,
-    mean: Sequence[float] | None = None,
-    std: Sequence[float] | None = None,
-) -> nn.Module:
-    """Build a network whose first layer normalises; its weights come from torch's global random state.
+class NormalizedNetwork(nn.Sequential):
+    """A normalisation followed by a network, as `create_model` makes it, that knows how to build the network again.
 
     Args:
-        name: a name in `MODELS`, e.g. "convnet".
-        num_classes: number of classes, at least 2.
-        input_shape: shape of one image, e.g. (1, 8, 8); the architecture's own when left out.
-        mean: per-channel mean in pixel units; default 0.
-        std: per-channel standard deviation in pixel units; default 1.
+        parts: "normalize" and "network", by name.
     """
-    architecture = MODELS[name]
-    if num_classes < 2:
-        raise InvalidArgumentError(f"num_classes must be at least 2, got {num_classes!r}")
-    shape = architecture.input_shape if input_shape is None else tuple(input_shape)
-    if not shape or not all(side >= 1 for side in shape):
-        raise InvalidArgumentError(f"input_shape must hold positive numbers only, got {shape}")
-    architecture.refuse_shape(name, shape)
-    network = architecture.build(num_classes, shape)
-    return nn.Sequential(OrderedDict(normalize=Normalize(shape, mean, std), network=network))
+
+    build_again: Callable[[], nn.Module] | None = None
+    """Builds the network, without normalisation, with fresh weights; None for parts sliced out of a model."""

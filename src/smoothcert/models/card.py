@@ -5,11 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    JsonValue,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+)
 from torch import nn
 
 from smoothcert.errors import CheckpointError
-from smoothcert.models.architecture import create_model
+from smoothcert.models.creation import create_model
 
 Record = TypeVar("Record", bound=BaseModel)
 
@@ -33,6 +40,8 @@ class ModelCard(BaseModel):
         metrics: figures measured at the end of training.
         class_names: one name per class.
         digest: `weights_digest` of the model; empty until `save_checkpoint` fills it in.
+        heads: number of heads of a `MultiHead`; None, and then not written, for a plain network.
+        split: where its heads begin, for `resolve_split`; None for the default.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -50,6 +59,12 @@ class ModelCard(BaseModel):
     metrics: dict[str, float]
     class_names: tuple[str, ...]
     digest: str = ""
+    heads: int | None = None
+    split: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_heads(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return drop_unset(handler(self))
 
     def build(self) -> nn.Module:
         """Build the network that the card describes, with random weights."""
@@ -59,7 +74,16 @@ class ModelCard(BaseModel):
             input_shape=self.input_shape,
             mean=self.mean,
             std=self.std,
+            heads=self.heads,
+            split=self.split,
         )
+
+
+def drop_unset(record: dict[str, Any]) -> dict[str, Any]:
+    """Leave out heads and split where they are None, so that records of plain networks read as they always did."""
+    return {
+        name: value for name, value in record.items() if value is not None or name not in ("heads", "split")
+    }
 
 
 def read_record(kind: type[Record], path: Path) -> Record:

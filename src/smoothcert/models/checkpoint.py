@@ -94,7 +94,9 @@ def _fill(card: ModelCard, tensors: dict[str, torch.Tensor], source: str) -> nn.
             model = card.build()
     except SmoothcertError as error:
         raise CheckpointError(f"cannot build the network that the card of {source} names: {error}") from error
-    named = {name: value.clone() for name, value in model.state_dict().items() if name in _NORMALISATION}
+    named = {
+        name: value.clone() for name, value in model.state_dict().items() if name.endswith(_NORMALISATION)
+    }
     try:
         model.load_state_dict(tensors, strict=True)
     except RuntimeError as error:

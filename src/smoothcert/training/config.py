@@ -5,11 +5,21 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from smoothcert.data import DATASETS
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models import MODELS
+from smoothcert.models import MODELS, refuse_split
+from smoothcert.models.card import drop_unset
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.registry import Registry
 from smoothcert.seeding import check_seed
@@ -35,6 +45,8 @@ class TrainConfig(BaseModel):
         dataset: name in `DATASETS`.
         data_dir: folder of the data set's files, if it is not embedded.
         model: name in `MODELS`.
+        heads: number of heads on one trunk; None, and then not written, for a plain network.
+        split: where the heads begin, for `resolve_split`; None for the default.
         method: name in `OBJECTIVES`.
         settings: the method's hyper-parameters that differ from its defaults, by name.
         noise: name in `NOISE_LAWS`.
@@ -65,6 +77,8 @@ class TrainConfig(BaseModel):
     dataset: str = "digits"
     data_dir: str | None = None
     model: str = "convnet"
+    heads: int | None = Field(default=None, ge=1, strict=True)
+    split: str | None = None
     method: str = "gaussian"
     settings: dict[str, bool | int | float | str | None] = Field(default_factory=dict)
     noise: str = "gaussian"
@@ -119,8 +133,18 @@ class TrainConfig(BaseModel):
             )
         if self.nesterov and self.momentum == 0:
             raise InvalidArgumentError("nesterov needs momentum above 0, got momentum=0")
+        if self.heads is None and self.split is not None:
+            raise InvalidArgumentError(
+                f"split={self.split!r} says where heads begin, but heads is not given; set both"
+            )
+        if self.heads is not None:
+            refuse_split(self.model, self.split)
         self.objective()
         return self
+
+    @model_serializer(mode="wrap")
+    def _without_heads(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return drop_unset(handler(self))
 
     def objective(self) -> Objective:
         """Build the method with its settings; one that it does not have is refused by name."""

@@ -109,7 +109,8 @@ def _continued(
 ) -> TrainingState:
     """Load the state in `folder` if it is of the same training; name the differences if not."""
     header = read_header(folder)  # before the weights, which may not fit the model asked for
-    differing = [name for name, value in wanted.config.items() if header["config"].get(name) != value]
+    names = {**wanted.config, **dict.fromkeys(("heads", "split"))}  # left out where not set
+    differing = [name for name in names if header["config"].get(name) != wanted.config.get(name)]
     if header["dataset_digest"] != wanted.dataset_digest:
         differing.append("dataset digest")
     if differing:

@@ -149,6 +149,8 @@ def _trained(
             input_shape=train_set.input_shape,
             mean=source.mean,
             std=source.std,
+            heads=config.heads,
+            split=config.split,
         )
         state = fit(
             model,
@@ -202,6 +204,8 @@ def _card(
         training=config.model_dump(mode="json"),
         metrics=metrics,
         class_names=train_set.class_names,
+        heads=config.heads,
+        split=config.split,
     )
 
 
@@ -247,7 +251,8 @@ def _finished(out: Path, config: TrainConfig, train_set: Dataset) -> ModelCard:
     asked = config.model_dump(exclude={"data_dir"})  # where the files lie changes nothing; their digest would
     if asked["seed"] is None:
         del asked["seed"]
-    differing = [name for name, value in asked.items() if known[name] != value]
+    names = {**asked, **dict.fromkeys(("heads", "split"))}  # left out where not set
+    differing = [name for name in names if known.get(name) != asked.get(name)]
     if card.dataset["digest"] != train_set.digest:
         differing.append("dataset digest")
     if differing:
