@@ -7,8 +7,10 @@ from smoothcert.models.checkpoint import load_checkpoint, save_checkpoint
 from smoothcert.models.cifar_resnet import cifar_resnet
 from smoothcert.models.conv_net import ConvNet
 from smoothcert.models.creation import create_model
+from smoothcert.models.denoised import Denoised, refuse_shapes
 from smoothcert.models.densenet import densenet
 from smoothcert.models.digest import weights_digest
+from smoothcert.models.dncnn import DENOISERS, DnCNN
 from smoothcert.models.flops import forward_flops
 from smoothcert.models.imagenet_resnet import imagenet_resnet
 from smoothcert.models.lenet import lenet
@@ -20,9 +22,12 @@ from smoothcert.models.stages import split_before, split_points, stages_of
 from smoothcert.models.vgg import vgg
 
 __all__ = [
+    "DENOISERS",
     "MODELS",
     "Architecture",
     "ConvNet",
+    "Denoised",
+    "DnCNN",
     "ModelCard",
     "ModelDescription",
     "MultiHead",
@@ -38,6 +43,7 @@ __all__ = [
     "lenet",
     "load_checkpoint",
     "multi_head",
+    "refuse_shapes",
     "refuse_split",
     "resolve_split",
     "save_checkpoint",

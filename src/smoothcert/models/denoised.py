@@ -1,0 +1,74 @@
+"""Denoised smoothing (Salman et al. 2020): a denoiser in front of a classifier that knows no noise."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import torch
+from torch import nn
+
+from smoothcert.errors import InvalidArgumentError
+
+
+class Denoised(nn.Module):
+    """A denoiser and a classifier as one classifier of noisy images.
+
+    Not a training of the classifier: it stays in eval mode with frozen weights whatever mode this module is put into,
+    so that its batch norms keep their statistics while the denoiser learns. The two together are a fixed function of
+    the noisy image, which is what a certificate is about.
+
+    Args:
+        denoiser: batch of images -> batch of the same shape, in pixel units.
+        classifier: batch of images -> logits; frozen here.
+    """
+
+    def __init__(self, denoiser: nn.Module, classifier: nn.Module) -> None:
+        super().__init__()
+        self.denoiser = denoiser
+        self.classifier = classifier.eval().requires_grad_(False)
+        self.training = denoiser.training
+
+    def train(self, mode: bool = True) -> Self:
+        """Put the denoiser into a mode; the classifier stays in eval mode."""
+        super().train(mode)
+        self.classifier.eval()
+        return self
+
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:
+        """Return the classifier's logits for the denoised images, (rows, classes)."""
+        logits: torch.Tensor = self.classifier(self.denoiser(batch))
+        return logits
+
+
+def refuse_shapes(denoiser: nn.Module, classifier_shape: Sequence[int], images: Sequence[int]) -> None:
+    """Refuse a denoiser that changes the shape of images, or a classifier that takes another; runs a black image.
+
+    Args:
+        denoiser: batch of images -> batch of images.
+        classifier_shape: shape of one image that the classifier takes.
+        images: shape of one image that is to be denoised.
+    """
+    if tuple(classifier_shape) != tuple(images):
+        raise InvalidArgumentError(
+            f"the classifier takes images of shape {tuple(classifier_shape)}, but those to denoise have shape "
+            f"{tuple(images)}; choose a classifier trained on the same data set"
+        )
+    weights = next(denoiser.parameters(), torch.empty(()))
+    training = denoiser.training
+    denoiser.eval()  # no statistics of a black image
+    try:
+        with torch.no_grad():
+            found = denoiser(torch.zeros(1, *images, dtype=weights.dtype, device=weights.device))
+    except RuntimeError as error:
+        reason = " ".join(str(error).split())[:160]
+        raise InvalidArgumentError(
+            f"the denoiser does not take images of shape {tuple(images)}: {reason}"
+        ) from error
+    finally:
+        denoiser.train(training)
+    if tuple(found.shape[1:]) != tuple(images):
+        raise InvalidArgumentError(
+            f"the denoiser turns images of shape {tuple(images)} into {tuple(found.shape[1:])}; it must keep the "
+            "shape, because the classifier takes no other"
+        )
