@@ -8,7 +8,7 @@ from smoothcert.engines import TorchEngine
 from smoothcert.ensembles import Panel, VotingEnsemble
 from smoothcert.errors import ModelOutputError
 from smoothcert.noise import Gaussian
-from smoothcert.sampling import Chunk, Sampler
+from smoothcert.sampling import Chunk, Sampler, no_class
 from smoothcert.sampling.chunks import ImagesOnDevice
 from smoothcert.sampling.counting import count_votes
 
@@ -43,18 +43,22 @@ def both(answers, doubtful, on_nan):
 @pytest.mark.parametrize("answers", [1, 3])
 @pytest.mark.parametrize("doubtful, on_nan", [(False, "raise"), (False, "count"), (True, "count")])
 def test_both_ways_agree_with_each_other_and_with_a_loop(answers, doubtful, on_nan):
-    in_numpy, on_device = both(answers, doubtful, on_nan)
+    (in_numpy, ballots), (on_device, their_ballots) = both(answers, doubtful, on_nan)
     np.testing.assert_array_equal(in_numpy, on_device)
+    np.testing.assert_array_equal(ballots, their_ballots)
     logits = torch.cat(batches(answers, doubtful)).reshape(-1, answers, CLASSES).tolist()
     expected = np.zeros((len(SIZES), answers, CLASSES), dtype=np.int64)
+    single = np.full((sum(SIZES), answers), no_class(CLASSES))
     row = 0
     for chunk, size in enumerate(SIZES):
         for _ in range(size):
             for answer, values in enumerate(logits[row]):
                 if np.isfinite(values).all():
                     expected[chunk, answer, values.index(max(values))] += 1
+                    single[row, answer] = values.index(max(values))
             row += 1
     np.testing.assert_array_equal(in_numpy, expected)
+    np.testing.assert_array_equal(ballots, single)
 
 
 @pytest.mark.parametrize("way", [0, 1])
@@ -82,6 +86,7 @@ def test_a_sampler_that_counts_on_the_device_draws_the_same_votes(monkeypatch):
     for one, other in zip(expected, draw(), strict=True):
         np.testing.assert_array_equal(one.votes, other.votes)
         np.testing.assert_array_equal(one.evaluations, other.evaluations)
+        np.testing.assert_array_equal(one.classes, other.classes)
 
 
 def test_images_are_moved_once_each():

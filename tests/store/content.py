@@ -22,6 +22,7 @@ def content(folder):
         "tsv": tsv,
         "manifest": query(folder, "SELECT * FROM manifest ORDER BY field"),
         "counts": query(folder, "SELECT * FROM counts ORDER BY idx, position"),
+        "votes": query(folder, "SELECT * FROM votes ORDER BY idx, phase"),
         "certificates": query(
             folder,
             "SELECT idx, label, outcome, predicted, radius, p_lower, samples, evaluations "

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from smoothcert.certificates.outcome import Outcome
@@ -78,6 +79,8 @@ class Certificate:
         seed: seed of the keyed streams.
         index: the image's place in the keyed streams.
         seconds: seconds of one worker spent on the votes.
+        ballots: every vote in its order, by phase and packed (`smoothcert.sampling.unpack` reads them), for an audit;
+            nothing where only counts were kept.
     """
 
     outcome: Outcome
@@ -97,6 +100,7 @@ class Certificate:
     seed: int
     index: int
     seconds: float
+    ballots: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     @property
     def is_certified(self) -> bool:

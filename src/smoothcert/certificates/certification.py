@@ -98,7 +98,8 @@ class Certification:
     def certificates(self, journey: Journey) -> list[Certificate]:
         """Return the certificates of a decided journey, one per answer."""
         found = []
-        for model, decider, spent in zip(self.models, journey.deciders, journey.spent, strict=True):
+        answers = zip(self.models, journey.deciders, journey.spent, journey.ballots, strict=True)
+        for model, decider, spent, ballots in answers:
             if spent is None:
                 raise ValueError(f"image {journey.index} is not decided yet")
             verdict = _trial(decider).verdict()
@@ -123,6 +124,7 @@ class Certification:
                     seconds=spent.seconds,
                 )
             )
+                    ballots=ballots,
         return found
 
 

@@ -23,4 +23,5 @@ def load_classifier(folder: str | Path, *, noise: NoiseLaw | None = None) -> Smo
         num_classes=card.num_classes,
         input_shape=tuple(card.input_shape),
         class_names=tuple(card.class_names),
+        folder=Path(folder),
     )

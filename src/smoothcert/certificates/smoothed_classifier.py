@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ class SmoothedClassifier:
         input_shape: shape of one image, where it is known; other shapes are refused before the model sees them.
         class_names: names for the classes, where known.
     """
+        folder: the model folder it was loaded from, noted for audits; changes nothing.
 
     def __init__(
         self,
@@ -48,6 +50,7 @@ class SmoothedClassifier:
         input_shape: tuple[int, ...] | None = None,
         class_names: tuple[str, ...] | None = None,
     ) -> None:
+        folder: Path | None = None,
         if not callable(model):
             raise InvalidArgumentError(f"model must be a callable from batch to logits, got {model!r}")
         if not isinstance(noise, NoiseLaw):
@@ -61,6 +64,7 @@ class SmoothedClassifier:
         self.on_nan, self.allow_any_range = on_nan, allow_any_range
         self.input_shape, self.class_names = input_shape, class_names
         self._last_engine: tuple[Any, Engine] | None = None
+        self.folder = folder
 
     def __repr__(self) -> str:
         kind = type(self.model).__qualname__

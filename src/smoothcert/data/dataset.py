@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ class Dataset:
         images: uint8 or float32, (N, ...): N images of one shape, also plain vectors; or picture files.
         labels: int64, (N,): indices into `class_names`.
         class_names: one name per class, in the order of the labels.
+        data_dir: folder of files it was read from, noted for audits; no part of the digest.
     """
 
     name: str
@@ -36,6 +38,7 @@ class Dataset:
     images: NDArray[Any] | PictureFiles
     labels: NDArray[np.int64]
     class_names: tuple[str, ...]
+    data_dir: Path | None = None
 
     def __post_init__(self) -> None:
         _check_images(self.images)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from smoothcert.data.dataset import Dataset
@@ -55,4 +55,5 @@ def load_dataset(name: str, split: str = "test", data_dir: str | Path | None = N
     if split not in source.splits:
         known = ", ".join(source.splits)
         raise InvalidArgumentError(f"dataset {name!r} has no split {split!r}; known: {known}")
-    return source.read(split, None if data_dir is None else Path(data_dir))
+    folder = None if data_dir is None else Path(data_dir)
+    return replace(source.read(split, folder), data_dir=folder)

@@ -57,6 +57,7 @@ def run_demo(
         workers=workers,
         resume=True,
         show_progress=True,
+        folders=dict(zip(panel.names, [*folders, out / "models" / "ensemble"], strict=True)),
     )
     say("writing figures and page")
     summaries = [Summary.of_run(run) for run in runs.values()]

@@ -1,5 +1,6 @@
 """Classifier + noise + image -> counts of votes: the only expensive step."""
 
+from smoothcert.sampling.ballots import no_class, pack, tallied, unpack
 from smoothcert.sampling.chunks import Chunk, ChunkVotes
 from smoothcert.sampling.counting import ON_NAN
 from smoothcert.sampling.counts import Counts
@@ -31,7 +32,11 @@ __all__ = [
     "chunk_borders",
     "default_workers",
     "needs_processes",
+    "no_class",
+    "pack",
     "refuse_training_mode",
     "single_threaded_torch",
+    "tallied",
     "travel",
+    "unpack",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -24,11 +25,15 @@ class Chunk:
 
 @dataclass(frozen=True)
 class ChunkVotes:
-    """What one chunk brought: votes by (answer, class), forward passes by answer, seconds of one worker."""
+    """What one chunk brought: votes by (answer, class), forward passes by answer, seconds of one worker.
+
+    `classes` are the same votes one by one, (answer, vote), as `ballot_type`; None where only counts were kept.
+    """
 
     votes: NDArray[np.int64]
     evaluations: NDArray[np.int64]
     seconds: float
+    classes: NDArray[Any] | None = None
 
 
 class ImagesOnDevice:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from smoothcert.engines import Engine
 from smoothcert.errors import ModelOutputError
+from smoothcert.sampling.ballots import ballot_type, no_class
 
 ON_NAN = ("raise", "count")
 
@@ -20,8 +21,10 @@ Answers = NDArray[Any] | torch.Tensor
 
 def count_votes(
     logits: Sequence[Answers], sizes: Sequence[int], engine: Engine, on_nan: str
-) -> NDArray[np.int64]:
-    """Count the votes of consecutive batches by (chunk, answer, class); ties go to the lowest class.
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Return the votes of consecutive batches by (chunk, answer, class), and one by one by (row, answer).
+
+    Ties go to the lowest class. Single votes are given as `ballot_type`.
 
     Args:
         logits: answers to the rows of all chunks, batch by batch.
@@ -38,7 +41,7 @@ def count_votes(
 
 def _in_numpy(
     logits: Sequence[NDArray[Any]], sizes: Sequence[int], shape: tuple[int, int, int], on_nan: str
-) -> NDArray[np.int64]:
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Count on the CPU, for several batches at once.
 
     Not in torch: every torch call, and every NumPy call on a large array, lets go of the interpreter lock and
@@ -50,27 +53,33 @@ def _in_numpy(
     if on_nan == "raise" and not finite.all():
         raise _not_finite(int((~finite).sum()), finite.size)
     owner = np.repeat(np.arange(chunks), sizes)
-    cell = (owner[:, None] * answers + np.arange(answers)) * classes + values.argmax(axis=2)
+    best = values.argmax(axis=2)
+    cell = (owner[:, None] * answers + np.arange(answers)) * classes + best
     chosen = cell[finite] if on_nan == "count" else cell.ravel()
-    return np.bincount(chosen, minlength=chunks * answers * classes).reshape(shape)
+    ballots = best.astype(ballot_type(classes))
+    if on_nan == "count":
+        ballots[~finite] = no_class(classes)
+    return np.bincount(chosen, minlength=chunks * answers * classes).reshape(shape), ballots
 
 
 def _on_device(
     logits: Sequence[torch.Tensor], sizes: Sequence[int], shape: tuple[int, int, int], on_nan: str
-) -> NDArray[np.int64]:
-    """Count where the logits are; only the counts are moved."""
+) -> tuple[NDArray[np.int64], NDArray[Any]]:
+    """Count where the logits are; only the votes are moved."""
     chunks, answers, classes = shape
     values = torch.cat([batch.reshape(-1, answers, classes) for batch in logits])
     device = values.device
     finite = torch.isfinite(values).all(dim=2)
     owner = torch.repeat_interleave(torch.arange(chunks, device=device), torch.tensor(sizes, device=device))
     cell = (owner.unsqueeze(1) * answers + torch.arange(answers, device=device)) * classes
+    best = values.argmax(dim=2)
     # One cell more takes the votes for no class, so that no shape depends on the logits.
-    cell = torch.where(finite, cell + values.argmax(dim=2), chunks * answers * classes)
+    cell = torch.where(finite, cell + best, chunks * answers * classes)
     counted = torch.bincount(cell.reshape(-1), minlength=chunks * answers * classes + 1).cpu().numpy()
     if on_nan == "raise" and counted[-1]:
         raise _not_finite(int(counted[-1]), finite.numel())
-    return counted[:-1].reshape(shape)
+    ballots = torch.where(finite, best, no_class(classes)).cpu().numpy().astype(ballot_type(classes))
+    return counted[:-1].reshape(shape), ballots
 
 
 def _not_finite(wrong: int, of: int) -> ModelOutputError:

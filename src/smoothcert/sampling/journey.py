@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
+from smoothcert.sampling.ballots import BallotBox, as_text, from_text
 from smoothcert.sampling.chunks import Chunk, ChunkVotes
 from smoothcert.sampling.counts import Counts
 from smoothcert.sampling.schedule import CHUNK_VOTES, Phase
@@ -63,6 +64,8 @@ class Journey:
 
     def __post_init__(self) -> None:
         self.spent = [None] * len(self.deciders)
+        self.ballots: list[dict[str, bytes]] = [{} for _ in self.deciders]  # packed, by answer and phase
+        self._boxes = [BallotBox() for _ in self.deciders]
         self.decided = False  # every decider has what it needs
         self._look = 0  # global number of the next look
         self._seconds = 0.0
@@ -76,6 +79,8 @@ class Journey:
         self._waiting: dict[int, ChunkVotes] = {}
         self._votes = np.zeros((len(self.deciders), self.num_classes), dtype=np.int64)
         self._passes = np.zeros(len(self.deciders), dtype=np.int64)
+        for box in self._boxes:
+            box.start(self._phase.name)
 
     @property
     def votes_counted(self) -> int:
@@ -103,6 +108,8 @@ class Journey:
         while not self.decided and (ready := self._waiting.pop(self._absorbed, None)) is not None:
             self._votes += ready.votes
             self._passes += ready.evaluations
+            for answer, box in enumerate(self._boxes):
+                box.add(None if ready.classes is None else ready.classes[answer])
             self._drawn += self._phase.chunk_votes(self._absorbed)
             self._absorbed += 1
             if self._drawn == self._phase.looks[self._look_in_phase]:
@@ -119,6 +126,7 @@ class Journey:
                 if decider.absorb(self._look, counts):
                     total = int(self._passes_before[answer]) + passes
                     self.spent[answer] = Spent(self.votes_counted, total, self._seconds)
+                    self.ballots[answer] = self._boxes[answer].packed()
         self.decided = all(spent is not None for spent in self.spent)
         self._look += 1
         self._look_in_phase += 1
@@ -141,6 +149,8 @@ class Journey:
             "passes_before": self._passes_before.tolist(),
             "seconds": self._seconds,
             "spent": [s and [s.samples, s.evaluations, s.seconds] for s in self.spent],
+            "ballots": [box.snapshot() for box in self._boxes],
+            "cast": [as_text(ballots) for ballots in self.ballots],
         }
 
     def restore(self, saved: dict[str, Any]) -> None:
@@ -153,3 +163,9 @@ class Journey:
         self._passes = np.asarray(saved["passes"], dtype=np.int64)
         self._passes_before = np.asarray(saved["passes_before"], dtype=np.int64)
         self.spent = [s and Spent(*s) for s in saved["spent"]]
+        # A run that was begun before votes were kept one by one goes on with counts alone.
+        nothing = [None] * len(self.deciders)
+        self._boxes = [BallotBox() for _ in self.deciders]
+        for box, state in zip(self._boxes, saved.get("ballots", nothing), strict=True):
+            box.restore(state)
+        self.ballots = [from_text(text or {}) for text in saved.get("cast", nothing)]

@@ -143,11 +143,11 @@ def _one_thread() -> None:
     threadpool_limits(1, user_api="openmp")
 
 
-def _drawn(sampler: Sampler, order: bytes) -> list[tuple[Any, Any, float]]:
+def _drawn(sampler: Sampler, order: bytes) -> list[tuple[Any, Any, float, Any]]:
     arrays, wanted = pickle.loads(order)
     images = [torch.from_numpy(array) for array in arrays]
     chunks = [Chunk(images[place], *rest) for place, *rest in wanted]
-    return [(part.votes, part.evaluations, part.seconds) for part in sampler.draw(chunks)]
+    return [(part.votes, part.evaluations, part.seconds, part.classes) for part in sampler.draw(chunks)]
 
 
 def _packed(error: BaseException) -> bytes:

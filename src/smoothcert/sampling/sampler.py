@@ -56,10 +56,11 @@ class Sampler:
         start = time.perf_counter()
         sizes = [chunk.votes for chunk in chunks]
         answers = [self._answers(batch) for batch in self._batches(chunks)]
-        votes = count_votes([logits for logits, _ in answers], sizes, self.engine, self.on_nan)
+        votes, ballots = count_votes([logits for logits, _ in answers], sizes, self.engine, self.on_nan)
         passes = self._passes([cost for _, cost in answers], sizes)
         seconds = (time.perf_counter() - start) / sum(sizes)
-        return [ChunkVotes(votes[i], passes[i], seconds * size) for i, size in enumerate(sizes)]
+        by_chunk = np.split(ballots.T, np.cumsum(sizes[:-1], dtype=np.int64), axis=1)
+        return [ChunkVotes(votes[i], passes[i], seconds * n, by_chunk[i]) for i, n in enumerate(sizes)]
 
     def _passes(self, costs: Sequence[NDArray[np.int64] | None], sizes: Sequence[int]) -> NDArray[np.int64]:
         """Return network evaluations by chunk and answer."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,7 @@ def certify(
         batch_size=batch_size,
         resume=resume,
         show_progress=show_progress,
+        folders={} if classifier.folder is None else {"run": classifier.folder},
     )
     return runs["run"]
 
@@ -89,6 +91,7 @@ def certify_panel(
     batch_size: int | None = None,
     resume: bool = False,
     show_progress: bool | None = None,
+    folders: Mapping[str, str | Path] | None = None,
 ) -> dict[str, Run]:
     """Certify several classifiers from the same forward passes, one run folder each.
 
@@ -97,11 +100,12 @@ def certify_panel(
     Args:
         classifier: smoothed over a `Panel`, which answers for several classifiers at once.
         outs: run folder (or None) by name, one per answer of the panel, in its order.
+        folders: the classifiers' model folders by the same names, noted for audits; left out where unknown.
 
     The other arguments are those of `certify`.
     """
-    folders = {name: None if out is None else Path(out) for name, out in outs.items()}
-    stored = [_stored_manifest(folder, resume) for folder in folders.values()]
+    runs_at = {name: None if out is None else Path(out) for name, out in outs.items()}
+    stored = [_stored_manifest(folder, resume) for folder in runs_at.values()]
     known = next((manifest for manifest in stored if manifest is not None), None)
     if known is not None:  # what the user left open stays as it was
         seed = int(known["seed"]) if seed is None else seed
@@ -116,22 +120,23 @@ def certify_panel(
         example=first,
         images=len(chosen),
     )
-    if len(certification.models) != len(folders):
+    if len(certification.models) != len(runs_at):
         raise InvalidArgumentError(
-            f"the model answers for {len(certification.models)} classifiers, but {len(folders)} runs are named; "
+            f"the model answers for {len(certification.models)} classifiers, but {len(runs_at)} runs are named; "
             "use certify_panel with one name per answer"
         )
-    manifests = [make_manifest(certification, i, dataset, chosen) for i in range(len(folders))]
-    for folder, old, new in zip(folders.values(), stored, manifests, strict=True):
+    manifests = [make_manifest(certification, i, dataset, chosen) for i in range(len(runs_at))]
+    for folder, old, new in zip(runs_at.values(), stored, manifests, strict=True):
         if old is not None:
             check_same(old, new, str(folder))
     workers = check_workers(workers)
     rows = check_batch_size(batch_size, first)
     certification.check(first)
-    databases = _begin(folders.values(), stored, manifests)
+    origins = [_origin(out, (folders or {}).get(name), dataset) for name, out in runs_at.items()]
+    databases = _begin(runs_at.values(), stored, manifests, origins)
     try:
         _run(certification, dataset, chosen, databases, workers, rows, show_progress)
-        runs = {name: Run.read(db, _title(name, db)) for name, db in zip(folders, databases, strict=True)}
+        runs = {name: Run.read(db, _title(name, db)) for name, db in zip(runs_at, databases, strict=True)}
     except BaseException:
         for database in databases:
             database.close()
@@ -171,16 +176,17 @@ def _begin(
     folders: Iterable[Path | None],
     stored: Iterable[dict[str, Any] | None],
     manifests: Iterable[dict[str, Any]],
+    origins: Iterable[dict[str, str]],
 ) -> list[RunDatabase]:
     """Open the databases and write the manifests of new runs; what cannot be begun leaves nothing behind."""
     opened: list[RunDatabase] = []
     begun: list[RunDatabase] = []
     try:
-        for folder, old, new in zip(folders, stored, manifests, strict=True):
+        for folder, old, new, origin in zip(folders, stored, manifests, origins, strict=True):
             opened.append(RunDatabase(folder, writable=True))
             if old is None:
                 begun.append(opened[-1])
-                opened[-1].begin(new)
+                opened[-1].begin(new, origin)
     except BaseException:
         for database in opened:
             database.close()
@@ -188,6 +194,19 @@ def _begin(
             database.remove()
         raise
     return opened
+
+
+def _origin(out: Path | None, model: str | Path | None, dataset: Dataset) -> dict[str, str]:
+    """Say where model and data are as seen from the run folder, so that all may be moved together."""
+    places = {"model": model, "data_dir": dataset.data_dir}
+    if out is None:
+        return {}
+    start = out.resolve()
+    return {
+        name: os.path.relpath(Path(place).resolve(), start)
+        for name, place in places.items()
+        if place is not None
+    }
 
 
 class _Keeper:

@@ -13,6 +13,7 @@ from typing import Any
 
 from smoothcert.certificates import Certificate
 from smoothcert.errors import StoreError
+from smoothcert.store.seal import manifest_digest, seal
 
 FILE_NAME = "run.sqlite"
 
@@ -27,6 +28,13 @@ _SCHEMA = (
         radius REAL, drawn INTEGER NOT NULL, evaluations INTEGER NOT NULL, votes TEXT NOT NULL,
         PRIMARY KEY (idx, position))""",
     "CREATE TABLE unfinished (idx INTEGER PRIMARY KEY, state TEXT NOT NULL)",
+)
+# What only an audit reads. Runs begun by earlier versions lack these tables and get them with their next image.
+_FOR_AUDITS = (
+    """CREATE TABLE IF NOT EXISTS votes (
+        idx INTEGER NOT NULL, phase TEXT NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (idx, phase))""",
+    "CREATE TABLE IF NOT EXISTS seals (idx INTEGER PRIMARY KEY, digest TEXT NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS origin (field TEXT PRIMARY KEY, value TEXT NOT NULL)",
 )
 
 
@@ -52,6 +60,7 @@ class RunDatabase:
     def __init__(self, folder: Path | None, *, writable: bool) -> None:
         self.folder = folder
         self.where = "memory" if folder is None else str(folder / FILE_NAME)
+        self._digest: str | None = None  # of the manifest, which never changes
         self._created = False  # this process, and no other, made the file
         self._made: list[Path] = []  # folders that were not there before, innermost first
         with self._errors("open"):
@@ -127,17 +136,23 @@ class RunDatabase:
                     self._connection.execute("ROLLBACK")
                 raise
 
-    def begin(self, manifest: Mapping[str, Any]) -> None:
-        """Write schema and manifest, together or not at all."""
+    def begin(self, manifest: Mapping[str, Any], origin: Mapping[str, str] | None = None) -> None:
+        """Write schema and manifest, together or not at all.
+
+        Args:
+            manifest: what identifies the run.
+            origin: where an audit may look for what the run was made from; no part of its identity.
+        """
         with self._transaction() as connection:
             if connection.execute("SELECT name FROM sqlite_master").fetchone() is not None:
                 raise StoreError(
                     f"another process has just begun a run in {self.where}; choose another folder"
                 )
-            for statement in _SCHEMA:
+            for statement in (*_SCHEMA, *_FOR_AUDITS):
                 connection.execute(statement)
             rows = [(field, json.dumps(value)) for field, value in manifest.items()]
             connection.executemany("INSERT INTO manifest VALUES (?, ?)", rows)
+            connection.executemany("INSERT INTO origin VALUES (?, ?)", list((origin or {}).items()))
 
     def manifest(self) -> dict[str, Any] | None:
         """Return the manifest, or None if the run never got as far as writing it."""
@@ -154,21 +169,19 @@ class RunDatabase:
         """Store one finished image."""
         c = certificate
         with self._transaction() as connection:
-            connection.execute(
-                "INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (
-                    c.index,
-                    label,
-                    c.outcome.name,
-                    c.predicted,
-                    c.radius,
-                    c.p_lower,
-                    c.samples,
-                    c.evaluations,
-                    c.seconds,
-                ),
+            row = (
+                c.index,
+                label,
+                c.outcome.name,
+                c.predicted,
+                c.radius,
+                c.p_lower,
+                c.samples,
+                c.evaluations,
+                c.seconds,
             )
-            rows = [
+            connection.execute("INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+            counts = [
                 (
                     c.index,
                     position,
@@ -181,8 +194,23 @@ class RunDatabase:
                 )
                 for position, tally in enumerate(c.tallies)
             ]
-            connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", counts)
+            for statement in _FOR_AUDITS:
+                connection.execute(statement)
+            votes = [(c.index, phase, packed) for phase, packed in sorted(c.ballots.items())]
+            connection.executemany("INSERT INTO votes VALUES (?, ?, ?)", votes)
+            sealed = seal(self._manifest_digest(), row, counts, votes)
+            connection.execute("INSERT INTO seals VALUES (?, ?)", (c.index, sealed))
             connection.execute("DELETE FROM unfinished WHERE idx = ?", (c.index,))
+
+    def _manifest_digest(self) -> str:
+        if self._digest is None:
+            self._digest = manifest_digest(self._connection.execute("SELECT field, value FROM manifest"))
+        return self._digest
+
+    def has_table(self, name: str) -> bool:
+        """Return whether the run has a table: one begun by an earlier version may lack those for audits."""
+        return (name,) in self.rows("SELECT name FROM sqlite_master")
 
     def save_unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
         """Store the state of images under way, replacing older ones."""

@@ -1,0 +1,95 @@
+"""Ballots: every vote of a stream in its order, as bytes, so that an audit can compare vote by vote."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_LEVEL = 1  # of zlib: votes are mostly one class, and higher levels win little for much time
+
+
+def ballot_type(num_classes: int) -> np.dtype[Any]:
+    """Return the smallest unsigned type that holds every class and, as its largest value, "no class"."""
+    return next(dtype for dtype in map(np.dtype, ("<u1", "<u2", "<u4")) if num_classes <= np.iinfo(dtype).max)
+
+
+def no_class(num_classes: int) -> int:
+    """Return what stands for a vote without a finite answer."""
+    return int(np.iinfo(ballot_type(num_classes)).max)
+
+
+def pack(ballots: bytes | bytearray) -> bytes:
+    """Return the bytes of votes, compressed: about a kilobyte per 10,000 votes that mostly agree."""
+    return zlib.compress(ballots, _LEVEL)
+
+
+def unpack(packed: bytes, num_classes: int) -> NDArray[Any]:
+    """Return the classes of the votes in their order, as `ballot_type`; raise ValueError on damaged bytes."""
+    try:
+        return np.frombuffer(zlib.decompress(packed), dtype=ballot_type(num_classes))
+    except zlib.error as error:
+        raise ValueError(f"damaged votes ({error})") from error
+
+
+def tallied(classes: NDArray[Any], num_classes: int) -> NDArray[np.int64]:
+    """Count votes by class; those for no class are in none."""
+    return np.bincount(classes[classes < num_classes], minlength=num_classes).astype(np.int64)
+
+
+def as_text(packed: Mapping[str, bytes]) -> dict[str, str]:
+    """Return packed votes by phase as text, for JSON."""
+    return {phase: base64.b85encode(votes).decode() for phase, votes in packed.items()}
+
+
+def from_text(text: Mapping[str, str]) -> dict[str, bytes]:
+    """Read what `as_text` wrote."""
+    return {phase: base64.b85decode(votes) for phase, votes in text.items()}
+
+
+class BallotBox:
+    """Collects the votes of one image and one classifier, phase by phase.
+
+    Not a part of any decision: only counts decide. One byte per vote (two from 256 classes on) until a phase is
+    packed. A box that missed a chunk holds nothing from then on, because a part could not be checked.
+    """
+
+    def __init__(self) -> None:
+        self._done: dict[str, bytes] = {}
+        self._phase = ""
+        self._now = bytearray()
+        self._whole = True
+
+    def start(self, phase: str) -> None:
+        """Begin a phase; what came before is packed."""
+        if self._phase:
+            self._done[self._phase] = pack(self._now)
+        self._phase, self._now = phase, bytearray()
+
+    def add(self, classes: NDArray[Any] | None) -> None:
+        """Take the votes of the next chunk; None if whoever drew them kept only counts."""
+        if classes is None:
+            self._whole = False
+            self._now.clear()
+        elif self._whole:
+            self._now += classes.tobytes()
+
+    def packed(self) -> dict[str, bytes]:
+        """Return the votes so far by phase, packed; nothing if any are missing."""
+        return {**self._done, self._phase: pack(self._now)} if self._whole else {}
+
+    def snapshot(self) -> dict[str, str] | None:
+        """Return the votes so far as text, for `restore`."""
+        return as_text(self.packed()) or None
+
+    def restore(self, saved: Mapping[str, str] | None) -> None:
+        """Return to a snapshot; without one, as from a run that kept only counts, the box stays empty."""
+        if saved is None:
+            self._whole = False
+            return
+        *done, (self._phase, now) = from_text(saved).items()
+        self._done, self._now = dict(done), bytearray(zlib.decompress(now))
