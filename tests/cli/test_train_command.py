@@ -29,11 +29,26 @@ def test_train_writes_a_model_that_certifies(smoothcert, tmp_path):
     assert "epoch 1: loss" not in again[2]  # done already
 
 
+def test_train_gives_a_network_heads(smoothcert, tmp_path):
+    out = tmp_path / "m"
+    code, said, err = smoothcert(
+        "train", "digits-gaussian", *SHORT, "--heads", "3", "--split", "stage3", "--out", out
+    )
+    assert code == 0, err
+    assert "convnet with 3 heads" in said
+    model, card = load_checkpoint(out)
+    assert (card.heads, card.split, len(model.heads)) == (3, "stage3", 3)
+    image = sc.load_dataset("digits").image(0)
+    assert sc.load_classifier(out).certify(image, sc.FixedSample(n=100)).evaluations == 3 * 200
+
+
 def test_every_value_can_be_changed(tmp_path):
     changes = ["lbd=7", "eta=1e-1", "lr=0.05", "schedule=step", "milestones=[2, 4]", "nesterov=true"]
     config = chosen_config("digits-consistency", 0.5, "convnet", None, changes)
     assert (config.settings["lbd"], config.settings["eta"], config.lr) == (7, 0.1, 0.05)
     assert (config.schedule, config.milestones, config.nesterov) == ("step", (2, 4), True)
+    config = chosen_config("digits-consistency", 0.5, "resnet8", None, ["heads=5", "split=34%"])
+    assert (config.heads, config.split) == (5, "34%")
 
 
 @pytest.mark.parametrize(
@@ -61,6 +76,11 @@ def test_every_value_can_be_changed(tmp_path):
         (["digits-gaussian", "--set", "batch_size=1", "--devices", "2"], "batch_size=1 is less than"),
         (["digits-smoothadv", "--set", "m=1000"], "use at least 1000"),
         (["digits-gaussian", "--seed", "x"], "--seed must be an integer"),
+        (["digits-gaussian", "--heads", "0"], "'heads' is wrong"),
+        (["digits-gaussian", "--split", "stage3"], "split='stage3' says where heads begin"),
+        (["digits-gaussian", "--heads", "2", "--split", "stage9"], "heads can begin before: stage1, stage2"),
+        (["digits-gaussian", "--heads", "2", "--split", "normalize"], "leaves no trunk"),
+        (["digits-gaussian", "--heads", "2", "--split", "120%"], 'from "0%" to "100%"'),
         (["mnist-gaussian"], "mnist"),
         (["cifar10-gaussian", "--data-dir", "nowhere"], "nowhere"),
     ],

@@ -32,6 +32,17 @@ def train(
     model: Annotated[
         str | None, typer.Option("--model", help="Network; the recipe's first by default.")
     ] = None,
+    heads: Annotated[
+        int | None, typer.Option("--heads", help="Heads on one trunk, whose mean predicts; none by default.")
+    ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(
+            "--split",
+            help='Where heads begin: a stage, a block such as stage3.9, or the share of layers in a head, "34%"; '
+            "before the last residual stage by default.",
+        ),
+    ] = None,
     data_dir: opt.DataDir = None,
     epochs: Annotated[
         int | None, typer.Option("--epochs", help="Shorten or stretch the schedule to that many epochs.")
@@ -70,10 +81,14 @@ def train(
       --data-dir data --out models/short
 
       smoothcert train digits-gaussian --members 5 --out models/five
+
+      smoothcert train digits-gaussian --model resnet8 --heads 5 --split stage3 --out models/heads
     """
     config = chosen_config(recipe, sigma, model, epochs, changes or [])
     extra = {
         "max_train_images": max_train_images,
+        "heads": heads,
+        "split": split,
         "data_dir": None if data_dir is None else str(data_dir),
         "seed": opt.choose_seed(seed),
     }
@@ -126,8 +141,9 @@ def _member_folders(out: Path, members: int) -> list[Path]:
 
 def _tell(card: ModelCard, out: Path) -> None:
     """Say what was trained, in a line."""
+    heads = "" if card.heads is None else f" with {card.heads} heads"
     print(
-        f"{out}: {card.architecture}, {card.method}, sigma {card.training['sigma']:g}, "
+        f"{out}: {card.architecture}{heads}, {card.method}, sigma {card.training['sigma']:g}, "
         f"{card.metrics['holdout_noisy_accuracy']:.1%} of noisy hold-out images right after epoch "
         f"{card.metrics['epoch']:.0f}, {card.metrics['seconds']:.0f} s"
     )

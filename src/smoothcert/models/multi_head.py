@@ -31,6 +31,11 @@ class MultiHead(nn.Module):
         self.trunk = trunk
         self.heads = nn.ModuleList(heads)
 
+    @property
+    def evaluations_per_vote(self) -> int:
+        """Number of head evaluations that one vote costs; the trunk, which runs once, is not counted."""
+        return len(self.heads)
+
     def head_logits(self, batch: torch.Tensor) -> torch.Tensor:
         """Return the logits of every head, (rows, heads, classes)."""
         features = self.trunk(batch)
@@ -40,13 +45,17 @@ class MultiHead(nn.Module):
         """Return the mean of the heads' logits, (rows, classes)."""
         return self.combine(self.head_logits(batch))
 
+    def member_logits(self, batch: torch.Tensor) -> torch.Tensor:
+        """Return what `head_logits` does, by the name that ensembles have for it."""
+        return self.head_logits(batch)
+
     def combine(self, head_logits: torch.Tensor) -> torch.Tensor:
         """Return the prediction's logits, (rows, classes), from the heads', (rows, heads, classes)."""
         # Head by head in a fixed order, as the rules of ensembles do: a row must not depend on its neighbours.
         total = head_logits[:, 0]
-        for head in range(1, head_logits.shape[1]):
+        for head in range(1, len(self.heads)):
             total = total + head_logits[:, head]
-        return total / head_logits.shape[1]
+        return total / len(self.heads)
 
     def head(self, number: int) -> nn.Module:
         """Return one head as a classifier of images: trunk and head, sharing their weights.
