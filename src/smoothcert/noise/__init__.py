@@ -1,8 +1,9 @@
 """Noise laws: image + random stream -> noisy image, and probability <-> radius."""
 
+from smoothcert.noise.discrete import DiscreteReplacement
 from smoothcert.noise.gaussian import Gaussian
 from smoothcert.noise.laplace import Laplace
 from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, noise_from
 from smoothcert.noise.uniform import Uniform
 
-__all__ = ["NOISE_LAWS", "Gaussian", "Laplace", "NoiseLaw", "Uniform", "noise_from"]
+__all__ = ["NOISE_LAWS", "DiscreteReplacement", "Gaussian", "Laplace", "NoiseLaw", "Uniform", "noise_from"]
