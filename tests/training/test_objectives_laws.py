@@ -8,11 +8,15 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.models import MultiHead
 from smoothcert.noise import Gaussian, Laplace, Uniform
 from smoothcert.seeding import generator_for
 from smoothcert.training import (
     OBJECTIVES,
     AdvMacer,
+    CircularConsistency,
+    CircularGaussian,
+    CircularSmoothMix,
     Consistency,
     ConsistencySmoothAdv,
     Macer,
@@ -32,17 +36,28 @@ SPECIAL = [
     ConsistencySmoothAdv(attack="ddn", m=3, variant="mse"),
     SmoothMix(one_step=True),
     Macer(m=4, beta=1.0, deferred=True),
+    CircularGaussian(m=1, weights="hard", threshold=5.0),
+    CircularConsistency(m=3, variant="mse", teacher="self"),
+    CircularSmoothMix(one_step=True, mask=True, teacher="none", cosine=0.0),
 ]
 ALL = [OBJECTIVES[name]() for name in OBJECTIVES] + SPECIAL
 LAWS = [Gaussian(0.25), Uniform(0.4), Laplace(0.2)]
 every_objective = pytest.mark.parametrize("objective", ALL, ids=str)
 
 
-def network(dtype=torch.float32):
+def network(objective, dtype=torch.float32):
     """No batch norm: rows are independent, so that halves of a batch add up to the whole."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(1)
-        return nn.Sequential(nn.Flatten(), nn.Linear(16, 12), nn.ReLU(), nn.Linear(12, 4)).to(dtype)
+        trunk = nn.Sequential(nn.Flatten(), nn.Linear(16, 12), nn.ReLU())
+        return with_heads(objective, trunk, lambda: nn.Linear(12, 4)).to(dtype)
+
+
+def with_heads(objective, trunk, head):
+    """End a network with one head, or with as many as the objective needs."""
+    if objective.least_heads == 1:
+        return nn.Sequential(*trunk, head())
+    return MultiHead(trunk, [head() for _ in range(objective.least_heads + 1)])
 
 
 def batch(dtype=torch.float32):
@@ -69,7 +84,7 @@ def gradients_of(objective, model, images, labels, noise, moment=None):
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.law_name)
 @pytest.mark.parametrize("moment", [Moment(), Moment(warm=0.1, dropped=False)], ids=["late", "early"])
 def test_parts_are_finite_scalars_with_gradients_at_every_weight(objective, law, moment):
-    model, (images, labels) = network(), batch()
+    model, (images, labels) = network(objective), batch()
     before = images.clone()
     parts = objective.loss(model, images, labels, source(law), moment)
     assert "cross_entropy" in parts
@@ -88,7 +103,7 @@ def test_parts_are_finite_scalars_with_gradients_at_every_weight(objective, law,
 
 @every_objective
 def test_equal_generators_give_equal_numbers_and_others_do_not(objective):
-    model, (images, labels) = network(), batch()
+    model, (images, labels) = network(objective), batch()
     state = torch.random.get_rng_state()
     one, two = (gradients_of(objective, model, images, labels, source()) for _ in range(2))
     assert torch.equal(torch.random.get_rng_state(), state)
@@ -102,7 +117,7 @@ def test_equal_generators_give_equal_numbers_and_others_do_not(objective):
 @every_objective
 @pytest.mark.parametrize("cut", [3, 2])
 def test_two_processes_train_as_one(objective, cut):
-    model, (images, labels) = network(torch.float64), batch(torch.float64)
+    model, (images, labels) = network(objective, torch.float64), batch(torch.float64)
     whole, of_whole = gradients_of(objective, model, images, labels, source(total=ROWS))
     shares, weights = [], [cut / ROWS, 1 - cut / ROWS]
     for first, last in ((0, cut), (cut, ROWS)):
@@ -117,17 +132,17 @@ def test_two_processes_train_as_one(objective, cut):
 def test_works_with_batch_norm_dropout_and_bfloat16(objective):
     """Batch norm learns from the loss's own passes and never from an attack's."""
     torch_state = torch.random.get_rng_state()
-    model = nn.Sequential(
-        nn.Conv2d(1, 4, 3), nn.BatchNorm2d(4), nn.ReLU(), nn.Dropout(0.2), nn.Flatten(), nn.Linear(16, 4)
-    )
+    norm = nn.BatchNorm2d(4)
+    trunk = nn.Sequential(nn.Conv2d(1, 4, 3), norm, nn.ReLU(), nn.Dropout(0.2), nn.Flatten())
+    model = with_heads(objective, trunk, lambda: nn.Linear(16, 4))
     images, labels = batch()
     with torch.autocast("cpu", torch.bfloat16):
         parts = objective.loss(model, images, labels, source(), Moment())
     total(parts).backward()
     assert all(value.dtype == torch.float32 and value.isfinite() for value in parts.values())
     assert all(weight.grad.isfinite().all() for weight in model.parameters())
-    passes = 2 if isinstance(objective, StabilityTraining | SmoothMix) else 1
-    assert int(model[1].num_batches_tracked) == passes
+    passes = 2 if isinstance(objective, StabilityTraining | SmoothMix | CircularSmoothMix) else 1
+    assert int(norm.num_batches_tracked) == passes
     torch.random.set_rng_state(torch_state)
 
 
@@ -139,8 +154,9 @@ def test_counts_its_passes(objective):
     def count(module, inputs):
         rows[module.training] += len(inputs[0])
 
-    model, (images, labels) = network(), batch()
-    model.register_forward_pre_hook(count)
+    model, (images, labels) = network(objective), batch()
+    first = model.trunk if isinstance(model, MultiHead) else model  # the trunk runs once for all heads
+    first.register_forward_pre_hook(count)
     objective.loss(model, images, labels, source(), Moment())
     assert objective.cost == pytest.approx((rows[True] + rows[False] * 2 / 3) / ROWS)
     assert rows[True] % (ROWS * objective.copies) == 0
@@ -213,7 +229,10 @@ def test_a_refused_name_lists_the_known_ones():
 
 
 def test_a_weight_of_zero_leaves_its_part_out():
-    model, (images, labels) = network(), batch()
-    for objective in (Consistency(lbd=0, eta=0), SmoothMix(eta=0), StabilityTraining(lbd=0), Macer(lbd=0)):
+    images, labels = batch()
+    silent = [Consistency(lbd=0, eta=0), SmoothMix(eta=0), StabilityTraining(lbd=0), Macer(lbd=0)]
+    silent += [CircularConsistency(lbd=0, eta=0, cosine=0), CircularSmoothMix(eta=0, cosine=0)]
+    for objective in silent:
+        model = network(objective)
         parts = objective.loss(model, images, labels, source(), Moment())
         assert all(value.item() == 0 for name, value in parts.items() if name != "cross_entropy")

@@ -139,7 +139,12 @@ class TrainConfig(BaseModel):
             )
         if self.heads is not None:
             refuse_split(self.model, self.split)
-        self.objective()
+        least = self.objective().least_heads
+        if (self.heads or 1) < least:
+            raise InvalidArgumentError(
+                f"method {self.method!r} needs {least} heads or more, got heads={self.heads}; set heads=5, the papers' "
+                'number (and split="100%" for whole networks)'
+            )
         return self
 
     @model_serializer(mode="wrap")

@@ -145,7 +145,8 @@ class Loop:
 
     def _moment(self, step: int, epoch: int) -> Moment:
         warm = min(1.0, (epoch + 1) / self.config.warmup_epochs) if self.config.warmup_epochs else 1.0
-        return Moment(warm, has_dropped(step, self.steps, self._milestones))
+        dropped = has_dropped(step, self.steps, self._milestones)
+        return Moment(warm, dropped, epoch + 1, self.config.epochs)
 
     def _mean(self, values: torch.Tensor) -> torch.Tensor:
         if self.fabric.world_size == 1:

@@ -20,10 +20,14 @@ class Moment:
     Args:
         warm: share of the warm-up that is done, in (0, 1]; 1 from its end on.
         dropped: whether the learning rate has dropped for the first time.
+        epoch: number of the epoch, from 1.
+        epochs: number of epochs of the whole training.
     """
 
     warm: float = 1.0
     dropped: bool = True
+    epoch: int = 1
+    epochs: int = 1
 
 
 class Objective(ABC):
@@ -34,7 +38,9 @@ class Objective(ABC):
     """
 
     summary: ClassVar[str]  # one line for listings
+    trains: ClassVar[str] = "network"  # or "members" of an ensemble, or "denoiser" before a classifier
     batch_counts_images: ClassVar[bool] = False  # else the stated batch counts noisy copies
+    least_heads: ClassVar[int] = 1  # more where the loss needs a `MultiHead`
 
     @property
     def copies(self) -> int:

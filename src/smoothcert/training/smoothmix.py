@@ -8,11 +8,12 @@ from typing import ClassVar
 import torch
 from torch import nn
 
-from smoothcert.attacks import GRADIENT_PASS, free_steps, noisy_logits
-from smoothcert.training.checks import check_count, check_positive, check_switch, check_weight
+from smoothcert.attacks import noisy_logits
+from smoothcert.training.checks import check_count
+from smoothcert.training.mixing import Mixing, divergence_from, draw_shares, mixed_target
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import OBJECTIVES, Moment, Objective
-from smoothcert.training.smoothed_probability import clamped_log, copies_cross_entropy, smoothed_probability
+from smoothcert.training.smoothed_probability import copies_cross_entropy, smoothed_probability
 
 
 @OBJECTIVES.register("smoothmix")
@@ -41,10 +42,7 @@ class SmoothMix(Objective):
 
     def __post_init__(self) -> None:
         check_count("m", self.m)
-        check_count("steps", self.steps)
-        check_positive("step_size", self.step_size, unit=" in pixel units (images span [0, 1])")
-        check_weight("eta", self.eta)
-        check_switch("one_step", self.one_step)
+        self._mixing()
 
     @property
     def copies(self) -> int:  # noqa: D102
@@ -52,7 +50,7 @@ class SmoothMix(Objective):
 
     @property
     def cost(self) -> float:  # noqa: D102
-        return self.m * (2 + self.steps * GRADIENT_PASS)  # the 1-step adversary comes from the first gradient
+        return self.m * self._mixing().cost
 
     def loss(  # noqa: D102
         self,
@@ -63,39 +61,15 @@ class SmoothMix(Objective):
         moment: Moment,
     ) -> dict[str, torch.Tensor]:
         offsets = source.offsets(images, self.m)
-        share = source.uniform(images.shape[0], images.device).to(images.dtype) / 2
-        far, near = free_steps(
-            model,
-            images,
-            labels,
-            offsets,
-            step_size=self.step_size,
-            steps=self.steps,
-            first=moment.warm * self.step_size,
-        )
-        centre = near if self.one_step else images
+        shares = draw_shares(source, images)
+        centre, mixed = self._mixing().images(model, images, labels, offsets, shares, warm=moment.warm)
         logits = noisy_logits(model, centre, offsets)
-        mixed = torch.lerp(centre, far, share.reshape(-1, *[1] * (images.dim() - 1)))
-        apart = mixed_divergence(logits, noisy_logits(model, mixed, offsets), labels, share)
+        z = smoothed_probability(logits)
+        apart = divergence_from(mixed_target(z, shares), noisy_logits(model, mixed, offsets))
         return {
             "cross_entropy": copies_cross_entropy(logits, labels),
-            "mixed": self.eta * moment.warm * apart,
+            "mixed": self.eta * moment.warm * (apart * (z.argmax(dim=1) == labels)).mean(),
         }
 
-
-def mixed_divergence(
-    logits: torch.Tensor, mixed: torch.Tensor, labels: torch.Tensor, share: torch.Tensor
-) -> torch.Tensor:
-    """Return the mean over copies and images of KL(y_mix || F(x_mix + e_i)), 0 for images that z gets wrong.
-
-    Args:
-        logits: of the noisy copies of the centre, (m, rows, classes).
-        mixed: of the noisy copies of the mixed image, (m, rows, classes).
-        labels: class indices, (rows,).
-        share: part l of the adversary in the mix, (rows,).
-    """
-    z = smoothed_probability(logits)
-    share = share.to(z.dtype).unsqueeze(1)
-    target = (1 - share) * z + share / z.shape[1]
-    divergences = (target * (clamped_log(target) - mixed.log_softmax(dim=-1))).sum(dim=-1).mean(dim=0)
-    return (divergences * (z.argmax(dim=1) == labels)).mean()
+    def _mixing(self) -> Mixing:
+        return Mixing(self.steps, self.step_size, self.eta, self.one_step)

@@ -1,0 +1,194 @@
+"""Every form of circular teaching, and every ablation, against the reference in NumPy: loss and gradient."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from smoothcert.models import MultiHead
+from smoothcert.noise import Gaussian
+from smoothcert.seeding import generator_for
+from smoothcert.training import (
+    CircularConsistency,
+    CircularGaussian,
+    CircularSmoothMix,
+    Moment,
+    NoiseSource,
+)
+from training import circular_reference as reference
+
+ROWS, SIGMA = 6, 0.5
+LABELS = np.array([1, 2, 0, 0, 0, 2])
+MIDWAY = Moment(warm=0.6, epoch=5, epochs=20)
+ABLATIONS = {
+    "paper": {},
+    "three copies": {"m": 3},
+    "hard thresholds": {"weights": "hard"},
+    "high-loss end": {"weights": "high-loss"},
+    "self weighting": {"teacher": "self"},
+    "no cosine penalty": {"cosine": 0.0},
+    "half a cosine penalty": {"cosine": 0.5},
+    "published code": {"teacher_weight": False},
+    "published code, high-loss end": {"teacher_weight": False, "weights": "high-loss"},
+    "constant threshold": {"pace": "constant"},
+    "plain multi-head": {"teacher": "none", "cosine": 0.0},
+    "plain multi-head with cosine penalty": {"teacher": "none"},
+}
+every_ablation = pytest.mark.parametrize("settings", ABLATIONS.values(), ids=ABLATIONS)
+
+
+def network():
+    """The reference's network in torch, with weights large enough for decided and undecided answers."""
+    rng = np.random.default_rng(7)
+    trunk = nn.Sequential(nn.Linear(reference.D, reference.HIDDEN), nn.Tanh())
+    heads = [nn.Linear(reference.HIDDEN, reference.CLASSES) for _ in range(reference.HEADS)]
+    model = MultiHead(trunk, heads).double()
+    for weight in model.parameters():
+        weight.data = torch.from_numpy(rng.normal(0, 1.0, tuple(weight.shape)))
+    return model
+
+
+def theta_of(model):
+    return np.concatenate([weight.detach().numpy().ravel() for weight in model.parameters()])
+
+
+def the_images():
+    images = np.random.default_rng(8).random((ROWS, reference.D))
+    images[0, :2] = 0.0, 1.0  # where clamping matters
+    return images
+
+
+def the_source():
+    return NoiseSource(Gaussian(SIGMA), generator_for(3, 0, "test"))
+
+
+def drawn(m):
+    """The noise that an objective draws first, (m, ROWS, D), and then the shares of adversaries, (ROWS,)."""
+    source = the_source()
+    noise = source.offsets(torch.from_numpy(the_images()), m).numpy()
+    return noise, source.uniform(ROWS, torch.device("cpu")).double().numpy() / 2
+
+
+def compare(objective, centres, extra, moment=MIDWAY):
+    """Compare with weights times (cross entropy at the centre + `extra(theta, n, k)`), averaged, + the cosine."""
+    model = network()
+    theta, (noise, _) = theta_of(model), drawn(objective.m)
+    images, labels = torch.from_numpy(the_images()), torch.from_numpy(LABELS)
+    parts = objective.loss(model, images, labels, the_source(), moment)
+    loss = torch.stack([*parts.values()]).sum()
+    loss.backward()
+    found = np.concatenate([weight.grad.numpy().ravel() for weight in model.parameters()])
+
+    last = objective.threshold
+    constant = objective.pace == "constant"
+    lbd = last if constant else reference.threshold(moment.epoch, moment.epochs, np.log(3), last)
+    pairs = list(itertools.product(range(reference.HEADS), range(ROWS)))
+
+    def smoothed(theta, k, n):
+        return reference.smoothed_loss(theta, centres[n], LABELS[n], noise[:, n], k)
+
+    losses = np.array([[smoothed(theta, k, n) for n in range(ROWS)] for k in range(reference.HEADS)])
+    weights = reference.weights(losses, lbd, objective.weights, objective.teacher, objective.teacher_weight)
+    if objective.teacher != "none":
+        assert 0 < (losses <= lbd).sum() < losses.size
+        assert 0 < (weights < 1).sum() < weights.size
+
+    def expected(theta):
+        taught = np.mean([weights[k, n] * (smoothed(theta, k, n) + extra(theta, n, k)) for k, n in pairs])
+        return taught + objective.cosine * reference.cosine(theta)
+
+    assert loss.item() == pytest.approx(expected(theta), rel=1e-6, abs=1e-7)
+    np.testing.assert_allclose(found, reference.differences(expected, theta), rtol=1e-5, atol=1e-6)
+    assert abs(found).max() > 1e-3
+    assert ("cosine" in parts) == (objective.cosine > 0)
+    if objective.cosine > 0:
+        assert parts["cosine"].item() == pytest.approx(objective.cosine * reference.cosine(theta))
+    return parts
+
+
+@every_ablation
+def test_gaussian(settings):
+    compare(CircularGaussian(**settings), the_images(), lambda theta, n, k: 0.0)
+
+
+@every_ablation
+def test_consistency(settings):
+    objective = CircularConsistency(lbd=2.0, eta=0.3, **settings)
+    noise, _ = drawn(objective.m)
+    parts = compare(
+        objective,
+        the_images(),
+        lambda theta, n, k: reference.consistency(theta, the_images()[n], noise[:, n], k, 2.0, 0.3),
+    )
+    assert list(parts)[:3] == ["cross_entropy", "consistency", "entropy"]
+
+
+@pytest.mark.parametrize("variant", ["mse", "kl-only"])
+def test_consistency_in_its_other_variants(variant):
+    noise, _ = drawn(2)
+
+    def extra(theta, n, k):
+        if variant == "mse":
+            return 2.0 * reference.squared(theta, the_images()[n], noise[:, n], k)
+        return reference.consistency(theta, the_images()[n], noise[:, n], k, 2.0, 0.0)
+
+    compare(CircularConsistency(lbd=2.0, variant=variant), the_images(), extra)
+
+
+def check_smoothmix(settings):
+    objective = CircularSmoothMix(steps=2, step_size=0.3, eta=2.0, **settings)
+    theta, (noise, shares) = theta_of(network()), drawn(objective.m)
+    each = [(the_images()[n], LABELS[n], noise[:, n]) for n in range(ROWS)]
+    far = [reference.far_away(theta, *one, 0.3, 2) for one in each]
+    centres = [
+        reference.far_away(theta, *one, 0.3 * MIDWAY.warm, 1) if objective.one_step else one[0]
+        for one in each
+    ]
+    right = [
+        reference.mean_z(theta, centre, noise[:, n]).argmax() == LABELS[n] for n, centre in enumerate(centres)
+    ]
+    assert 0 < sum(right) < ROWS
+    counted = right if objective.mask else [True] * ROWS
+
+    def extra(theta, n, k):
+        if not counted[n]:
+            return 0.0
+        mixed = reference.mixed(theta, centres[n], far[n], noise[:, n], shares[n], k)
+        return 2.0 * MIDWAY.warm * mixed
+
+    parts = compare(objective, centres, extra)
+    assert list(parts)[:2] == ["cross_entropy", "mixed"]
+
+
+@every_ablation
+def test_smoothmix(settings):
+    check_smoothmix(settings)
+
+
+@pytest.mark.parametrize("settings", [{"one_step": True}, {"mask": True}, {"one_step": True, "mask": True}])
+def test_smoothmix_in_its_other_forms(settings):
+    check_smoothmix(settings)
+
+
+def test_one_head_s_loss_with_equal_weights_is_that_of_a_single_network():
+    """Heads that are copies of each other, unweighted: the loss of the one network they are copies of."""
+    from smoothcert.training import Consistency, SmoothMix
+
+    model = network()
+    for head in model.heads[1:]:
+        head.load_state_dict(model.heads[0].state_dict())
+    plain = {"teacher": "none", "cosine": 0.0}
+    twins = [
+        (CircularConsistency(lbd=3.0, **plain), Consistency(lbd=3.0)),
+        (CircularSmoothMix(mask=True, **plain), SmoothMix()),
+        (CircularSmoothMix(mask=True, one_step=True, **plain), SmoothMix(one_step=True)),
+    ]
+    for of_heads, single in twins:
+        arguments = (torch.from_numpy(the_images()), torch.from_numpy(LABELS))
+        losses = [
+            torch.stack([*one.loss(net, *arguments, the_source(), MIDWAY).values()]).sum().item()
+            for one, net in ((of_heads, model), (single, model.head(0)))
+        ]
+        assert losses[0] == pytest.approx(losses[1], rel=1e-12)
