@@ -7,18 +7,18 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
-from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, check_scale, drawn_scale
+from smoothcert.noise.additive import AdditiveNoise, Floats, drawn_scale
+from smoothcert.noise.law import NOISE_LAWS, check_scale
 
 
 @NOISE_LAWS.register("gaussian")
 @dataclass(frozen=True)
-class Gaussian(NoiseLaw):
+class Gaussian(AdditiveNoise):
     """Independent normal noise on every coordinate: R = sigma * Phi^-1(p), in l2.
 
-    Not protected against a classifier that reads the low bits of a float: see the soundness notes.
+    Not protected against a classifier that reads the low bits of a float: `GridGaussian` is.
 
     Args:
         sigma: standard deviation sigma, in pixel units.
@@ -45,8 +45,12 @@ class Gaussian(NoiseLaw):
     def parameters(self) -> dict[str, Any]:  # noqa: D102
         return {"sigma": float(self.sigma)}
 
-    def _radius(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _radius(self, p: Floats) -> Floats:
         return np.asarray(drawn_scale(self.sigma) * ndtri(p))
 
-    def _threshold(self, radius: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _threshold(self, radius: Floats) -> Floats:
         return np.asarray(ndtr(radius / drawn_scale(self.sigma)))
+
+    def _runner_up_radius(self, p: Floats, q: Floats) -> Floats:
+        # Cohen et al. 2019, Theorem 1, with both bounds.
+        return np.asarray(drawn_scale(self.sigma) / 2 * (ndtri(p) - ndtri(q)))

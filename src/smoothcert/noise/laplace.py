@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, check_scale, drawn_scale
+from smoothcert.noise.additive import AdditiveNoise, Floats, drawn_scale
+from smoothcert.noise.law import NOISE_LAWS, check_scale
 
 
 @NOISE_LAWS.register("laplace")
 @dataclass(frozen=True)
-class Laplace(NoiseLaw):
+class Laplace(AdditiveNoise):
     """Independent Laplace noise on every coordinate: R = -s ln(2(1 - p)), in l1.
 
     Args:
@@ -48,8 +48,14 @@ class Laplace(NoiseLaw):
     def parameters(self) -> dict[str, Any]:  # noqa: D102
         return {"scale": float(self.scale)}
 
-    def _radius(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _radius(self, p: Floats) -> Floats:
         return np.asarray(-drawn_scale(self.scale) * np.log(2 * (1 - p)))
 
-    def _threshold(self, radius: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _threshold(self, radius: Floats) -> Floats:
         return np.asarray(1 - np.exp(-radius / drawn_scale(self.scale)) / 2)
+
+    def _runner_up_radius(self, p: Floats, q: Floats) -> Floats:
+        # With t = e^(||d||_1 / s) densities change by a factor in [1/t, t]: the class keeps more than p/t and
+        # 1 - t(1 - p), another gets less than t q. Either of the first above the last is enough.
+        first, second = -np.log1p(q - p), np.log(p / q) / 2
+        return np.asarray(drawn_scale(self.scale) * np.fmax(first, second))

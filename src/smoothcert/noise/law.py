@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -13,9 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.registry import Registry
 
-# Relative shave applied to every radius, hundreds of units in the last place: more than any rounding error of
-# the special functions below, less than any digit that is printed.
-_SHAVE = 1e-13
 _SMALLEST, _LARGEST = 1e-4, 1e4  # float32 resolves 6e-8 near 1: enough below the one, and above for the other
 
 
@@ -26,25 +24,29 @@ class NoiseLaw(ABC):
     in the safe direction (radius down, threshold up) and are inverse to each other up to that rounding.
     """
 
-    norm: ClassVar[str]  # the norm in which radii are measured: "l2" or "l1"
+    norm: ClassVar[str]  # the norm in which radii are measured: "l2", "l1" or "l0"
     law_name: ClassVar[str]  # the name in the registry and in manifests
+    is_additive: ClassVar[bool] = True  # whether the noise is the same whatever the image
+    main_parameter: ClassVar[str] = "sigma"  # what a table of trainings has one row for
 
     @classmethod
-    @abstractmethod
     def from_sigma(cls, sigma: float) -> Self:
-        """Build the law whose standard deviation per coordinate is `sigma`, in pixel units."""
+        """Build the law whose standard deviation per coordinate is `sigma`, in pixel units; l0 laws have none."""
+        raise InvalidArgumentError(
+            f"noise {cls.law_name!r} has no sigma (got {sigma!r}); give its own {cls.main_parameter}"
+        )
 
     @property
     @abstractmethod
     def std(self) -> float:
-        """Standard deviation per coordinate, in pixel units."""
+        """Natural unit of radii: standard deviation per coordinate in pixel units; 1 where radii are counts."""
 
     @abstractmethod
     def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:
-        """Write noisy copies of `image` into `out` (rows x image shape), overwriting it; never clips.
+        """Write noisy copies of `image` into `out` (rows x image shape), overwriting it.
 
-        The values depend on the number of rows, so callers that promise reproducible votes draw a fixed
-        number of rows per call.
+        Never clips, but for laws that say so. The values depend on the number of rows, so callers that promise
+        reproducible votes draw a fixed number of rows per call.
         """
 
     @abstractmethod
@@ -52,38 +54,39 @@ class NoiseLaw(ABC):
         """Return the constructor's arguments, as plain numbers for a manifest."""
 
     @abstractmethod
-    def _radius(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Radius for probabilities above 1/2, unrounded."""
-
-    @abstractmethod
-    def _threshold(self, radius: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Probability needed for positive radii, unrounded."""
-
     def radius(self, p_lower: ArrayLike) -> Any:
         """Return the radius guaranteed by a class probability of at least `p_lower`; 0 if that is <= 1/2.
 
         Args:
             p_lower: lower bound on the class probability, in [0, 1]; a number or an array.
         """
-        p = np.asarray(p_lower, dtype=np.float64)
-        if not ((p >= 0) & (p <= 1)).all():
-            raise InvalidArgumentError(f"p_lower must lie in [0, 1], got {p_lower!r}")
-        with np.errstate(divide="ignore"):
-            found = self._radius(np.maximum(p, 0.5)) * (1 - _SHAVE)
-        return _plain(np.where(p > 0.5, np.maximum(found, 0.0), 0.0))
 
+    @abstractmethod
     def threshold(self, radius: ArrayLike) -> Any:
         """Return the class probability that must be exceeded to certify `radius`; exactly 1/2 at radius 0.
 
         Args:
-            radius: distance in pixel units in this law's norm, >= 0; a number or an array. A radius that no
-                probability reaches gives 1.
+            radius: distance in this law's norm (pixel units; l0: coordinates), >= 0; a number or an array. A
+                radius that no probability reaches gives 1.
         """
-        r = np.asarray(radius, dtype=np.float64)
-        if not (r >= 0).all():
-            raise InvalidArgumentError(f"radius must be >= 0, got {radius!r}")
-        found = np.clip(self._threshold(r * (1 + _SHAVE)), 0.5, 1.0)
-        return _plain(np.where(r > 0, np.minimum(np.nextafter(found, 2.0), 1.0), 0.5))
+
+    def runner_up_radius(self, p_lower: ArrayLike, q_upper: ArrayLike) -> Any:
+        """Return the radius guaranteed by p_lower for the class and q_upper for every other; 0 if p <= q.
+
+        Args:
+            p_lower: lower bound on the class probability, in [0, 1].
+            q_upper: upper bound on the probability of each other class, in [0, 1].
+        """
+        raise InvalidArgumentError(
+            f"noise {self.law_name!r} has no radius from the runner-up; leave runner_up out"
+        )
+
+    def for_shape(self, shape: Sequence[int]) -> NoiseLaw:
+        """Return the law for images of one shape: itself, unless its radii depend on the coordinates' number."""
+        return self
+
+    def check_image(self, image: torch.Tensor) -> None:  # noqa: B027
+        """Refuse an image that the law's theorem does not cover; most cover all."""
 
     def describe(self) -> dict[str, Any]:
         """Return name and parameters, enough for `noise_from` to build an equal law."""
@@ -96,11 +99,6 @@ NOISE_LAWS: Registry[type[NoiseLaw]] = Registry("noise")
 def noise_from(description: dict[str, Any]) -> NoiseLaw:
     """Build a noise law from what `describe` returned."""
     return NOISE_LAWS[description["name"]](**{k: v for k, v in description.items() if k != "name"})
-
-
-def drawn_scale(value: float) -> float:
-    """Return the scale to compute radii with: noise is drawn in float32, which may round its scale down."""
-    return min(float(value), float(np.float32(value)))
 
 
 def check_scale(name: str, value: float) -> None:
@@ -117,6 +115,22 @@ def check_scale(name: str, value: float) -> None:
         )
 
 
-def _plain(values: NDArray[np.float64]) -> Any:
+def checked_probability(name: str, value: ArrayLike) -> NDArray[np.float64]:
+    """Return probabilities as an array; refuse what lies outside [0, 1]."""
+    p = np.asarray(value, dtype=np.float64)
+    if not ((p >= 0) & (p <= 1)).all():
+        raise InvalidArgumentError(f"{name} must lie in [0, 1], got {value!r}")
+    return p
+
+
+def checked_radius(value: ArrayLike) -> NDArray[np.float64]:
+    """Return radii as an array; refuse what is not >= 0."""
+    r = np.asarray(value, dtype=np.float64)
+    if not (r >= 0).all():
+        raise InvalidArgumentError(f"radius must be >= 0, got {value!r}")
+    return r
+
+
+def plain(values: NDArray[np.float64]) -> Any:
     """Return a float for a scalar, the array otherwise."""
     return float(values) if values.ndim == 0 else values

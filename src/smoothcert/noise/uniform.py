@@ -8,14 +8,14 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
-from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, check_scale, drawn_scale
+from smoothcert.noise.additive import AdditiveNoise, Floats, drawn_scale
+from smoothcert.noise.law import NOISE_LAWS, check_scale
 
 
 @NOISE_LAWS.register("uniform")
 @dataclass(frozen=True)
-class Uniform(NoiseLaw):
+class Uniform(AdditiveNoise):
     """Independent uniform noise on [-L, L] on every coordinate: R = 2L(p - 1/2), in l1.
 
     Not able to certify more than L, whatever the probability.
@@ -46,8 +46,13 @@ class Uniform(NoiseLaw):
     def parameters(self) -> dict[str, Any]:  # noqa: D102
         return {"half_width": float(self.half_width)}
 
-    def _radius(self, p: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _radius(self, p: Floats) -> Floats:
         return np.asarray(2 * drawn_scale(self.half_width) * (p - 0.5))
 
-    def _threshold(self, radius: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _threshold(self, radius: Floats) -> Floats:
         return np.asarray(0.5 + radius / (2 * drawn_scale(self.half_width)))
+
+    def _runner_up_radius(self, p: Floats, q: Floats) -> Floats:
+        # Moving the cube by d changes no probability by more than ||d||_1 / 2L (its total variation), so the
+        # lead p - q shrinks by at most ||d||_1 / L.
+        return np.asarray(drawn_scale(self.half_width) * (p - q))

@@ -1,0 +1,72 @@
+"""What additive laws share: one scale, and radii that are smooth functions of a probability."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from smoothcert.noise.law import NoiseLaw, checked_probability, checked_radius, plain
+
+Floats = NDArray[np.float64]
+
+# Relative shave applied to every radius, hundreds of units in the last place: more than any rounding error of
+# the special functions in the laws, less than any digit that is printed.
+_SHAVE = 1e-13
+
+
+class AdditiveNoise(NoiseLaw):
+    """Noise that is added to the image, with the rounding of its radii in the safe direction.
+
+    Not a law of its own. Subclasses give the formulas; `charge` is what their sampling may cost in probability.
+    """
+
+    @classmethod
+    @abstractmethod
+    def from_sigma(cls, sigma: float) -> Self:  # noqa: D102
+        ...
+
+    @abstractmethod
+    def _radius(self, p: Floats) -> Floats:
+        """Radius for probabilities of at least 1/2, unrounded."""
+
+    @abstractmethod
+    def _threshold(self, radius: Floats) -> Floats:
+        """Probability needed for positive radii, unrounded."""
+
+    @abstractmethod
+    def _runner_up_radius(self, p: Floats, q: Floats) -> Floats:
+        """Radius for probabilities q < p, p + q <= 1, unrounded."""
+
+    @property
+    def charge(self) -> float:
+        """How far a probability under the noise as drawn may lie from one under the law; 0 for most."""
+        return 0.0
+
+    def radius(self, p_lower: ArrayLike) -> Any:  # noqa: D102
+        p = checked_probability("p_lower", p_lower) - self.charge
+        with np.errstate(divide="ignore"):
+            found = self._radius(np.maximum(p, 0.5)) * (1 - _SHAVE)
+        return plain(np.where(p > 0.5, np.maximum(found, 0.0), 0.0))
+
+    def threshold(self, radius: ArrayLike) -> Any:  # noqa: D102
+        r = checked_radius(radius)
+        found = np.clip(self._threshold(r * (1 + _SHAVE)) + self.charge, 0.5, 1.0)
+        return plain(np.where(r > 0, np.minimum(np.nextafter(found, 2.0), 1.0), 0.5))
+
+    def runner_up_radius(self, p_lower: ArrayLike, q_upper: ArrayLike) -> Any:  # noqa: D102
+        p = checked_probability("p_lower", p_lower) - self.charge
+        q = checked_probability("q_upper", q_upper) + self.charge
+        q = np.minimum(q, 1 - p)  # no other class has more than what the class leaves
+        lead = p > q
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = self._runner_up_radius(np.where(lead, p, 0.5), np.where(lead, q, 0.5)) * (1 - _SHAVE)
+        # A difference of two nearly equal numbers: its rounding error is not relative to itself.
+        return plain(np.where(lead, np.maximum(found - _SHAVE * self.std, 0.0), 0.0))
+
+
+def drawn_scale(value: float) -> float:
+    """Return the scale to compute radii with: noise is drawn in float32, which may round its scale down."""
+    return min(float(value), float(np.float32(value)))

@@ -1,0 +1,73 @@
+"""The probability that an l0 radius needs under discrete replacement, in exact rational numbers (Lee et al. 2019).
+
+Only the r coordinates that differ between the image x and its neighbour x' matter. Each shows x's value (with
+probability a under x, b under x'), the value of x' (b, a) or one of the K - 1 others (b, b each). Among
+classifiers with a given probability at x the worst at x' is the likelihood-ratio test (Neyman and Pearson), and
+the ratio depends only on how many more coordinates show x's value than that of x'.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+_HALF = Fraction(1, 2)
+
+
+@lru_cache(maxsize=2**16)
+def replacement_threshold(keep: Fraction, levels: int, radius: int) -> Fraction:
+    """Return rho_r^-1(1/2): a class with more probability than this at x has more than 1/2 at all x' within r.
+
+    Args:
+        keep: probability a that a coordinate keeps its value, above 1/levels and below 1.
+        levels: number of values a coordinate can take, K + 1.
+        radius: number r of coordinates that may differ, >= 0.
+
+    Example:
+        >>> replacement_threshold(Fraction(4, 5), 2, 1)
+        Fraction(7, 8)
+    """
+    others = levels - 1
+    # a = A/D, b = B/D and (K - 1) b = C/D in whole numbers, so that the sums below are sums of integers.
+    whole = keep.denominator * others
+    same, other = keep.numerator * others, keep.denominator - keep.numerator
+    rest = other * (others - 1)
+    total = whole**radius
+    # Coefficient of z^j in (A + C z + B z^2)^r: mass under x of r - j more coordinates like x than like x'.
+    # Mass under x' is that times (B/A)^(r - j), or the same list read backwards.
+    at_image = _trinomial(same, rest, other, radius)
+    at_neighbour = at_image[::-1]
+    gathered, reached = 0, 0
+    for mine, theirs in zip(at_image, at_neighbour, strict=True):
+        if 2 * (reached + theirs) >= total:
+            part = (_HALF * total - reached) / theirs
+            return (gathered + part * mine) / total
+        gathered, reached = gathered + mine, reached + theirs
+    raise ArithmeticError(f"the probabilities of {radius} replaced coordinates do not sum up to 1")
+
+
+def _trinomial(first: int, second: int, third: int, power: int) -> list[int]:
+    """Return the coefficients of (first + second z + third z^2)^power, lowest power of z first; first > 0."""
+    found = [first**power]
+    before = 0
+    for j in range(1, 2 * power + 1):
+        # From P' (first + second z + third z^2) = power P (second + 2 third z), coefficient by coefficient.
+        step = (power - j + 1) * second * found[-1] + (2 * power - j + 2) * third * before
+        before = found[-1]
+        found.append(step // (j * first))
+    return found
+
+
+def float_below(value: Fraction) -> float:
+    """Return the largest float that does not exceed a fraction."""
+    near = float(value)
+    return near if Fraction(near) <= value else float(np.nextafter(near, -math.inf))
+
+
+def float_above(value: Fraction) -> float:
+    """Return the smallest float that is not below a fraction."""
+    near = float(value)
+    return near if Fraction(near) >= value else float(np.nextafter(near, math.inf))
