@@ -20,6 +20,29 @@ from smoothcert.models.creation import create_model
 
 Record = TypeVar("Record", bound=BaseModel)
 
+LEFT_OUT = ("heads", "split", "denoised", "members", "classifier", "digests", "depth", "width")
+"""Fields of cards and configurations that are not written where they are None, so that old records stay equal."""
+
+
+class DenoisedEntry(BaseModel):
+    """What a card says about a denoiser and the classifier behind it; the folder holds the denoiser's weights alone.
+
+    Args:
+        depth: convolutions of the denoiser.
+        width: channels between them.
+        digest: `weights_digest` of the denoiser.
+        classifier: folder of the classifier, relative to the card's.
+        classifier_digest: its digest when the two were put together.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    depth: int
+    width: int
+    digest: str
+    classifier: str
+    classifier_digest: str
+
 
 class ModelCard(BaseModel):
     """What a model is, how it was trained and on which noise; the content of `model.json`.
@@ -42,6 +65,8 @@ class ModelCard(BaseModel):
         digest: `weights_digest` of the model; empty until `save_checkpoint` fills it in.
         heads: number of heads of a `MultiHead`; None, and then not written, for a plain network.
         split: where its heads begin, for `resolve_split`; None for the default.
+        denoised: a denoiser before a classifier; None for a network. Then `architecture` is a name in `DENOISERS`,
+            and mean and std are the classifier's.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -61,13 +86,14 @@ class ModelCard(BaseModel):
     digest: str = ""
     heads: int | None = None
     split: str | None = None
+    denoised: DenoisedEntry | None = None
 
     @model_serializer(mode="wrap")
-    def _without_heads(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return drop_unset(handler(self))
 
     def build(self) -> nn.Module:
-        """Build the network that the card describes, with random weights."""
+        """Build the network that the card describes, with random weights; not for a denoiser and its classifier."""
         return create_model(
             self.architecture,
             num_classes=self.num_classes,
@@ -80,10 +106,8 @@ class ModelCard(BaseModel):
 
 
 def drop_unset(record: dict[str, Any]) -> dict[str, Any]:
-    """Leave out heads and split where they are None, so that records of plain networks read as they always did."""
-    return {
-        name: value for name, value in record.items() if value is not None or name not in ("heads", "split")
-    }
+    """Leave out the fields of `LEFT_OUT` that are None, so that records of plain networks read as they always did."""
+    return {name: value for name, value in record.items() if value is not None or name not in LEFT_OUT}
 
 
 def read_record(kind: type[Record], path: Path) -> Record:

@@ -17,7 +17,9 @@ from torch import nn
 from smoothcert.atomic import write_atomically
 from smoothcert.errors import CheckpointError, SmoothcertError, StoreError
 from smoothcert.models.card import ModelCard, read_record
+from smoothcert.models.denoised import Denoised, refuse_shapes
 from smoothcert.models.digest import weights_digest
+from smoothcert.models.dncnn import DnCNN
 
 WEIGHTS_FILE, CARD_FILE = "model.safetensors", "model.json"
 
@@ -25,7 +27,8 @@ WEIGHTS_FILE, CARD_FILE = "model.safetensors", "model.json"
 def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> ModelCard:
     """Write a model folder, whole or not at all, and return the card with the digest filled in.
 
-    Not a way to replace a model: a folder that already holds one is refused.
+    Not a way to replace a model: a folder that already holds one is refused. Of a `Denoised` the denoiser alone is
+    written; the classifier stays where `card.denoised` says.
 
     Args:
         model: the network, built as `card` says.
@@ -36,8 +39,9 @@ def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> Mo
     if (folder / CARD_FILE).exists():
         raise CheckpointError(f"{folder} already holds a model; choose another folder or remove it")
     card = card.model_copy(update={"digest": weights_digest(model)})
-    tensors = {name: value.detach().cpu().contiguous() for name, value in model.state_dict().items()}
-    _fill(card, tensors, "the model to save")
+    stored = _stored(model)
+    tensors = {name: value.detach().cpu().contiguous() for name, value in stored.state_dict().items()}
+    _fill(card, tensors, "the model to save", folder)
     was_there = folder.exists()
     try:
         write_atomically(folder / WEIGHTS_FILE, bytes_from_tensors(tensors))
@@ -77,7 +81,7 @@ def load_checkpoint(folder: str | Path) -> tuple[nn.Module, ModelCard]:
         raise CheckpointError(f"cannot read {path}: {error.strerror or error}; restore the file") from error
     except SafetensorError as error:
         raise CheckpointError(f"{path} is cut short or damaged ({error}); restore the file") from error
-    model = _fill(card, tensors, str(path)).eval().requires_grad_(False)
+    model = _fill(card, tensors, str(path), folder).eval().requires_grad_(False)
     found = weights_digest(model)
     if found != card.digest:
         raise CheckpointError(
@@ -87,18 +91,41 @@ def load_checkpoint(folder: str | Path) -> tuple[nn.Module, ModelCard]:
     return model, card
 
 
-def _fill(card: ModelCard, tensors: dict[str, torch.Tensor], source: str) -> nn.Module:
-    """Build the card's network with the given weights; refuse weights of another network."""
+def _stored(model: nn.Module) -> nn.Module:
+    """Return the part of a model whose weights its own folder holds."""
+    return model.denoiser if isinstance(model, Denoised) else model
+
+
+def _built(card: ModelCard, folder: Path) -> nn.Module:
+    """Build the model of a card that lies in `folder`, with random weights for what the folder itself holds."""
+    entry = card.denoised
+    if entry is None:
+        return card.build()
+    classifier, found = load_checkpoint(folder / entry.classifier)
+    if found.digest != entry.classifier_digest:
+        raise CheckpointError(
+            f"the classifier {entry.classifier} has changed: digest {found.digest}, expected "
+            f"{entry.classifier_digest}; restore it or train the denoiser again"
+        )
+    denoiser = DnCNN(card.input_shape[0], entry.depth, entry.width)
+    refuse_shapes(denoiser, found.input_shape, card.input_shape)
+    return Denoised(denoiser, classifier)
+
+
+def _fill(card: ModelCard, tensors: dict[str, torch.Tensor], source: str, folder: Path) -> nn.Module:
+    """Build the card's model with the given weights; refuse weights of another network."""
     try:
         with torch.random.fork_rng(devices=[]):  # the weights drawn here are thrown away
-            model = card.build()
+            model = _built(card, folder)
     except SmoothcertError as error:
         raise CheckpointError(f"cannot build the network that the card of {source} names: {error}") from error
     named = {
-        name: value.clone() for name, value in model.state_dict().items() if name.endswith(_NORMALISATION)
+        name: value.clone()
+        for name, value in _stored(model).state_dict().items()
+        if name.endswith(_NORMALISATION)
     }
     try:
-        model.load_state_dict(tensors, strict=True)
+        _stored(model).load_state_dict(tensors, strict=True)
     except RuntimeError as error:
         reason = " ".join(str(error).split())
         raise CheckpointError(
