@@ -21,7 +21,7 @@ from smoothcert.certificates import (
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble, save_ensemble
 from smoothcert.models import create_model
-from smoothcert.noise import DiscreteReplacement, Gaussian, Laplace, Uniform
+from smoothcert.noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, Uniform
 from smoothcert.report import write_report
 from smoothcert.sampling import Counts
 from smoothcert.store import Run, certify, certify_panel
@@ -37,6 +37,7 @@ __all__ = [
     "DiscreteReplacement",
     "FixedSample",
     "Gaussian",
+    "GridGaussian",
     "GroupSequential",
     "Laplace",
     "Outcome",

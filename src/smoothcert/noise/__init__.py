@@ -2,8 +2,9 @@
 
 from smoothcert.noise.discrete import DiscreteReplacement
 from smoothcert.noise.gaussian import Gaussian
+from smoothcert.noise.grid_gaussian import GridGaussian
 from smoothcert.noise.laplace import Laplace
 from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, noise_from
 from smoothcert.noise.uniform import Uniform
 
-__all__ = ["NOISE_LAWS", "DiscreteReplacement", "Gaussian", "Laplace", "NoiseLaw", "Uniform", "noise_from"]
+__all__ = ["NOISE_LAWS", "DiscreteReplacement", "Gaussian", "GridGaussian", "Laplace", "NoiseLaw", "Uniform", "noise_from"]

@@ -18,13 +18,14 @@ from pydantic import (
 
 from smoothcert.data import DATASETS
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models import MODELS, refuse_split
+from smoothcert.models import DENOISERS, MODELS, refuse_split
 from smoothcert.models.card import drop_unset
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.registry import Registry
 from smoothcert.seeding import check_seed
 from smoothcert.training.objective import OBJECTIVES, Objective
 from smoothcert.training.schedule import SCHEDULES
+from smoothcert.training.sources import refuse_mixture, with_default_model
 
 _REGISTRIES: dict[str, Registry[Any]] = {
     "dataset": DATASETS,
@@ -44,7 +45,7 @@ class TrainConfig(BaseModel):
     Args:
         dataset: name in `DATASETS`.
         data_dir: folder of the data set's files, if it is not embedded.
-        model: name in `MODELS`.
+        model: name in `MODELS`, or in `DENOISERS` for methods that train a denoiser.
         heads: number of heads on one trunk; None, and then not written, for a plain network.
         split: where the heads begin, for `resolve_split`; None for the default.
         method: name in `OBJECTIVES`.
@@ -68,6 +69,11 @@ class TrainConfig(BaseModel):
         certify_images: how many of them.
         certify_votes: votes for each.
         seed: 0 .. 2^128 - 1; drawn from the operating system, and recorded, when left out.
+        members: folders of the pretrained members that are fine-tuned together, for methods that do so.
+        classifier: folder of the classifier that a denoiser is trained for.
+        digests: of those members or that classifier; `train` and `fine_tune` fill them in.
+        depth: convolutions of a denoiser, if not those of its name.
+        width: channels between them, likewise.
         recipe: the recipe that these settings came from, for the record.
         recipe_epochs: epochs of that recipe, where they were changed.
     """
@@ -100,19 +106,25 @@ class TrainConfig(BaseModel):
     certify_images: int = Field(default=100, ge=1)
     certify_votes: int = Field(default=1_000, ge=1)
     seed: int | None = None
+    members: tuple[str, ...] | None = None
+    classifier: str | None = None
+    digests: tuple[str, ...] | None = None
+    depth: int | None = Field(default=None, ge=2, strict=True)
+    width: int | None = Field(default=None, ge=1, strict=True)
     recipe: str | None = None
     recipe_epochs: int | None = None
 
     def __init__(self, **values: Any) -> None:
         try:
-            super().__init__(**values)
+            super().__init__(**with_default_model(values))
         except ValidationError as error:
             raise InvalidArgumentError(_sentence(error)) from None
 
     @field_validator(*_REGISTRIES)
     @classmethod
     def _known(cls, value: str, info: Any) -> str:
-        _REGISTRIES[info.field_name][value]  # raises the error that lists the known names
+        if info.field_name != "model" or value not in DENOISERS:
+            _REGISTRIES[info.field_name][value]  # raises the error that lists the known names
         return value
 
     @field_validator("seed")
@@ -133,6 +145,7 @@ class TrainConfig(BaseModel):
             )
         if self.nesterov and self.momentum == 0:
             raise InvalidArgumentError("nesterov needs momentum above 0, got momentum=0")
+        refuse_mixture(self)
         if self.heads is None and self.split is not None:
             raise InvalidArgumentError(
                 f"split={self.split!r} says where heads begin, but heads is not given; set both"
@@ -148,7 +161,7 @@ class TrainConfig(BaseModel):
         return self
 
     @model_serializer(mode="wrap")
-    def _without_heads(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return drop_unset(handler(self))
 
     def objective(self) -> Objective:
