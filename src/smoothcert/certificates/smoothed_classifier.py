@@ -145,7 +145,7 @@ class SmoothedClassifier:
             raise InvalidArgumentError(
                 f"procedure must be one of FixedSample, Staged, Sequential, GroupSequential, got {procedure!r}"
             )
-        plan = procedure.plan(self.noise, alpha)
+        plan = procedure.plan(self.noise.for_shape(example.shape), alpha)
         return self._bind(
             plan,
             procedure.describe(),
@@ -163,6 +163,7 @@ class SmoothedClassifier:
             raise InvalidImageError(
                 f"the image has shape {tuple(tensor.shape)}, but the model takes {tuple(self.input_shape)}"
             )
+        self.noise.for_shape(tensor.shape).check_image(tensor)
         return tensor
 
     def _bind(
@@ -180,7 +181,7 @@ class SmoothedClassifier:
         refuse_training_mode(self.model)
         return Certification(
             engine=self._engine(engine, models, example, images * plan.planned_votes),
-            noise=self.noise,
+            noise=self.noise.for_shape(example.shape),
             plan=plan,
             alpha=float(alpha),
             seed=seed,

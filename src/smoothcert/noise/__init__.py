@@ -7,4 +7,13 @@ from smoothcert.noise.laplace import Laplace
 from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, noise_from
 from smoothcert.noise.uniform import Uniform
 
-__all__ = ["NOISE_LAWS", "DiscreteReplacement", "Gaussian", "GridGaussian", "Laplace", "NoiseLaw", "Uniform", "noise_from"]
+__all__ = [
+    "NOISE_LAWS",
+    "DiscreteReplacement",
+    "Gaussian",
+    "GridGaussian",
+    "Laplace",
+    "NoiseLaw",
+    "Uniform",
+    "noise_from",
+]
