@@ -25,7 +25,7 @@ class EarlyExitEngine(Engine):
     """
 
     def __init__(self, kind: type[Engine], model: nn.Module, num_classes: int, example: torch.Tensor) -> None:
-        self._parts = {part: kind(part, num_classes, example) for part in whole_parts(model)}
+        self._parts = {part: kind(part, num_classes, seen) for part, seen in whole_parts(model, example)}
         first = next(iter(self._parts.values()))
         self.registered_name = kind.registered_name  # type: ignore[misc]  # as every instance of `kind` has it
         super().__init__(model, num_classes, example, first.device)

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
-from smoothcert.ensembles import MIN_ROWS, EarlyExitEnsemble, Panel, VotingEnsemble, padded
+from smoothcert.ensembles import MIN_ROWS, Priced, padded
 from smoothcert.errors import ModelOutputError
 from smoothcert.registry import Registry
 
@@ -51,8 +51,7 @@ class Engine(ABC):
         self.releases_lock: bool | None = True if isinstance(model, nn.Module) else None
         self.probed = False  # set by whoever has checked that this is a fixed function of one image
         # Only what this package makes says what it costs; an attribute of that name on a user's model is its own.
-        ours = Panel | VotingEnsemble | EarlyExitEnsemble
-        cost = model.evaluations_per_vote if isinstance(model, ours) else 1
+        cost = model.evaluations_per_vote if isinstance(model, Priced) else 1
         self.evaluations_per_vote: tuple[int, ...] = (cost,) if isinstance(cost, int) else cost
 
     @property

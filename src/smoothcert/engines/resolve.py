@@ -45,7 +45,7 @@ def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: i
     if not isinstance(model, nn.Module) or device.type != "cpu":
         return name_on("torch", device)
     try:  # what exits early is charged for all its parts, because what it skips depends on the image
-        cost = sum(forward_flops(part, example) for part in whole_parts(model))
+        cost = sum(forward_flops(part, seen) for part, seen in whole_parts(model, example))
     except Exception:  # the model's own code; the probe will name the trouble with the image
         return "torch"
     return "onnx" if planned_votes * cost >= EXPORT_PAYS else "torch"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import warnings
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of
+from smoothcert.ensembles import Panel, TrunkedEnsemble, VotingEnsemble
 
 
 @ENGINES.register("torch")
@@ -58,18 +60,30 @@ class AutocastEngine(TorchEngine):
 def folded(model: nn.Module, example: torch.Tensor) -> nn.Module:
     """Return a copy with batch norms folded and weights channels last, after comparing its answers.
 
-    Raises `EngineUnavailableError` for a module that cannot be traced, or whose answers change.
+    Of an ensemble, whose rule cannot be traced, each member, trunk or head is folded by itself. Raises
+    `EngineUnavailableError` for a module that cannot be traced, or whose answers change.
     """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            from torch.fx.experimental.optimization import fuse
-
-            copy = fuse(model)
+            found = _fused(model)
     except Exception as error:  # tracing runs the model's own code, which may raise anything
         raise EngineUnavailableError(f"it cannot be traced ({type(error).__name__})") from error
     if example.dim() == 3:
-        copy = copy.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        found = found.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     device = device_of(model)
-    refuse_other_answers(lambda x: copy(x.to(device)), lambda x: model(x.to(device)), example)
-    return copy
+    refuse_other_answers(lambda x: found(x.to(device)), lambda x: model(x.to(device)), example)
+    return found
+
+
+def _fused(model: nn.Module) -> nn.Module:
+    """Return a copy with batch norms folded, part by part where the package's own ensembles have parts."""
+    from torch.fx.experimental.optimization import fuse
+
+    if not isinstance(model, Panel | VotingEnsemble | TrunkedEnsemble):
+        return fuse(model)
+    whole = copy.deepcopy(model)
+    for name, part in whole.named_children():
+        parts = nn.ModuleList(map(_fused, part)) if isinstance(part, nn.ModuleList) else _fused(part)
+        setattr(whole, name, parts)
+    return whole

@@ -14,11 +14,12 @@ from smoothcert.ensembles.margins import MarginMoments, Perturbation, margin_mom
 from smoothcert.ensembles.outputs import member_outputs, order_by_noisy_accuracy
 from smoothcert.ensembles.padding import MIN_ROWS, padded
 from smoothcert.ensembles.panel import Panel
-from smoothcert.ensembles.passes import counted, exits_early, whole_parts
+from smoothcert.ensembles.passes import Priced, counted, exits_early, whole_parts
 from smoothcert.ensembles.per_input import PerInputClaim, PerInputEsbrs
 from smoothcert.ensembles.rules import UNWEIGHTED_RULES, VOTING_RULES
 from smoothcert.ensembles.simplex import minimise_quadratic
 from smoothcert.ensembles.sween import SWEEN_SOLVERS, SweenFit, fit_sween
+from smoothcert.ensembles.trunked import TrunkedEnsemble, chosen_heads
 from smoothcert.ensembles.voting import VotingEnsemble
 
 __all__ = [
@@ -39,8 +40,11 @@ __all__ = [
     "PerInputClaim",
     "PerInputEsbrs",
     "Perturbation",
+    "Priced",
     "SweenFit",
+    "TrunkedEnsemble",
     "VotingEnsemble",
+    "chosen_heads",
     "counted",
     "exits_early",
     "fit_esbrs",

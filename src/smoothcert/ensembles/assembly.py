@@ -9,8 +9,11 @@ from torch import nn
 from smoothcert.ensembles.adaptive import AdaptiveEnsemble
 from smoothcert.ensembles.card import AdaptiveEntry
 from smoothcert.ensembles.consensus import ConsensusEnsemble
+from smoothcert.ensembles.early_exit import EarlyExitEnsemble
+from smoothcert.ensembles.trunked import TrunkedEnsemble, chosen_heads
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.models import MultiHead
 
 
 def assembled(
@@ -19,8 +22,19 @@ def assembled(
     weights: Sequence[float] | None,
     consensus: int | None,
     adaptive: AdaptiveEntry | None,
+    heads: Sequence[int] | None = None,
 ) -> nn.Module:
     """Build an ensemble from its members and the entries of its card; arguments as for `save_ensemble`."""
+    if heads is not None:
+        if len(members) != 1 or not isinstance(members[0], MultiHead):
+            raise InvalidArgumentError(
+                f"heads {list(heads)} are asked for, but only a single multi-head network has them; got "
+                f"{', '.join(type(member).__name__ for member in members)}"
+            )
+        chosen = chosen_heads(members[0], heads)
+        ensemble = assembled(chosen, rule, weights, consensus, adaptive)
+        assert isinstance(ensemble, VotingEnsemble | EarlyExitEnsemble)
+        return TrunkedEnsemble(members[0].trunk, ensemble)
     ensemble = VotingEnsemble(members, rule, weights)
     if consensus is not None and adaptive is not None:
         raise InvalidArgumentError("consensus and adaptive both stop early; choose one of them")

@@ -45,6 +45,7 @@ class EnsembleCard(BaseModel):
         digest: `model_digest` of the ensemble.
         consensus: members whose agreement spares the others, or None to ask all.
         adaptive: when to stop asking by adaptive prediction, or None.
+        heads: numbers of the heads that vote, in order, where the one member is a multi-head network; else None.
         fitted: choices that were made on labelled images, of members that are ensembles too.
     """
 
@@ -62,4 +63,5 @@ class EnsembleCard(BaseModel):
     digest: str
     consensus: int | None = None
     adaptive: AdaptiveEntry | None = None
+    heads: tuple[int, ...] | None = None
     fitted: tuple[HoldoutUse, ...] = ()

@@ -9,6 +9,7 @@ from torch import nn
 
 from smoothcert.ensembles.adaptive import AdaptiveEnsemble
 from smoothcert.ensembles.consensus import ConsensusEnsemble
+from smoothcert.ensembles.trunked import TrunkedEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.models import weights_digest
 
@@ -17,7 +18,7 @@ def model_digest(model: nn.Module) -> str:
     """Return the digest that a model's folder and its certificates carry.
 
     For an ensemble it covers the rule, which no tensor holds, beside shares and members in their order; for a
-    consensus also how many must agree, for adaptive prediction its test.
+    consensus also how many must agree, for adaptive prediction its test, for heads the trunk that they share.
     """
     if isinstance(model, ConsensusEnsemble):
         consensus = ["consensus", model.k, model_digest(model.ensemble)]
@@ -25,6 +26,9 @@ def model_digest(model: nn.Module) -> str:
     if isinstance(model, AdaptiveEnsemble):
         adaptive = ["adaptive", model.threshold, model.alpha, model_digest(model.ensemble)]
         return hashlib.sha256(json.dumps(adaptive).encode()).hexdigest()
+    if isinstance(model, TrunkedEnsemble):
+        trunked = ["trunk", weights_digest(model.trunk), model_digest(model.ensemble)]
+        return hashlib.sha256(json.dumps(trunked).encode()).hexdigest()
     if not isinstance(model, VotingEnsemble):
         return weights_digest(model)
     parts = [model.rule, model.weights.tolist(), [model_digest(member) for member in model.members]]

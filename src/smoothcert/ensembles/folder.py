@@ -14,7 +14,7 @@ from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard, MemberEntry
 from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.holdout import HoldoutUse
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.models import ModelCard, load_checkpoint
+from smoothcert.models import ModelCard, MultiHead, load_checkpoint
 from smoothcert.models.card import read_record
 from smoothcert.models.checkpoint import CARD_FILE, read_card
 
@@ -30,6 +30,7 @@ def save_ensemble(
     *,
     consensus: int | None = None,
     adaptive: AdaptiveEntry | None = None,
+    heads: Sequence[int] | None = None,
     fitted: Sequence[HoldoutUse] = (),
 ) -> EnsembleCard:
     """Write an ensemble folder that points to its members; returns its card.
@@ -39,17 +40,22 @@ def save_ensemble(
 
     Args:
         rule: a name in `VOTING_RULES`.
-        weights: one number >= 0 per member, or None for equal ones.
-        member_folders: folders of models or of ensembles, trained on the same noise and classes.
+        weights: one number >= 0 per member (per head of a single multi-head network), or None for equal ones.
+        member_folders: folders of models or of ensembles, trained on the same noise and classes; of a single
+            multi-head network the heads are the members.
         folder: where to write; made if missing.
         consensus: members whose agreement spares the others; None asks all.
         adaptive: the test of adaptive prediction (rule "softmax"); None asks all.
+        heads: numbers of the heads that vote, in order; all of a single multi-head network by default.
         fitted: the images that chose weights or order; those of members that are ensembles are added.
     """
     home = Path(folder).resolve()
     loaded = [load_model(member) for member in member_folders]
     cards = [card for _, card in loaded]
-    ensemble = assembled([model for model, _ in loaded], rule, weights, consensus, adaptive)
+    models = [model for model, _ in loaded]
+    if heads is None and len(models) == 1 and isinstance(models[0], MultiHead):
+        heads = range(len(models[0].heads))
+    ensemble = assembled(models, rule, weights, consensus, adaptive, heads)
     check_agreement(member_folders, cards)
     paths = [Path(os.path.relpath(Path(member).resolve(), home)).as_posix() for member in member_folders]
     card = EnsembleCard(
@@ -65,6 +71,7 @@ def save_ensemble(
         digest=model_digest(ensemble),
         consensus=consensus,
         adaptive=adaptive,
+        heads=None if heads is None else tuple(heads),
         fitted=_uses(fitted, cards),
     )
     _write(card, home)
@@ -108,7 +115,7 @@ def _load(folder: Path, inside: tuple[Path, ...]) -> tuple[nn.Module, ModelCard 
     card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
     members = [_member(folder, entry, (*inside, folder.resolve())) for entry in card.members]
     try:
-        ensemble = assembled(members, card.rule, card.weights, card.consensus, card.adaptive)
+        ensemble = assembled(members, card.rule, card.weights, card.consensus, card.adaptive, card.heads)
     except (InvalidArgumentError, LookupError) as error:
         raise CheckpointError(f"{folder / ENSEMBLE_FILE} is damaged: {error}") from error
     if card.digest != model_digest(ensemble):
