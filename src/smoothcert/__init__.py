@@ -20,12 +20,12 @@ from smoothcert.certificates import (
 )
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble, save_ensemble
-from smoothcert.models import create_model
+from smoothcert.models import Denoised, create_model
 from smoothcert.noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, Uniform
 from smoothcert.report import write_report
 from smoothcert.sampling import Counts
 from smoothcert.store import Run, certify, certify_panel
-from smoothcert.training import TrainConfig, load_recipe, train
+from smoothcert.training import TrainConfig, fine_tune, load_recipe, train
 
 __version__ = version("smoothcert")
 
@@ -34,6 +34,7 @@ __all__ = [
     "ConsensusEnsemble",
     "Counts",
     "Dataset",
+    "Denoised",
     "DiscreteReplacement",
     "FixedSample",
     "Gaussian",
@@ -54,6 +55,7 @@ __all__ = [
     "certify_panel",
     "create_model",
     "errors",
+    "fine_tune",
     "load_classifier",
     "load_dataset",
     "load_recipe",

@@ -29,6 +29,9 @@ def train(
     sigma: Annotated[
         float | None, typer.Option("--sigma", help="Row of the recipe; its first by default.")
     ] = None,
+    keep: Annotated[
+        float | None, typer.Option("--keep", help="Row of a recipe for l0 noise; its first by default.")
+    ] = None,
     model: Annotated[
         str | None, typer.Option("--model", help="Network; the recipe's first by default.")
     ] = None,

@@ -1,5 +1,6 @@
 """Noise laws: image + random stream -> noisy image, and probability <-> radius."""
 
+from smoothcert.noise.choice import choose_noise
 from smoothcert.noise.discrete import DiscreteReplacement
 from smoothcert.noise.gaussian import Gaussian
 from smoothcert.noise.grid_gaussian import GridGaussian
@@ -15,5 +16,6 @@ __all__ = [
     "Laplace",
     "NoiseLaw",
     "Uniform",
+    "choose_noise",
     "noise_from",
 ]

@@ -15,6 +15,7 @@ from smoothcert.training.denoiser_mse import DenoiserMse
 from smoothcert.training.denoiser_stability import DenoiserStability
 from smoothcert.training.drt import Drt
 from smoothcert.training.drt_smoothadv import DrtSmoothAdv
+from smoothcert.training.fine_tune import fine_tune
 from smoothcert.training.gaussian import GaussianAugmentation
 from smoothcert.training.macer import Macer
 from smoothcert.training.metrics import EpochMetrics
@@ -55,6 +56,7 @@ __all__ = [
     "StabilityTraining",
     "StandardTraining",
     "TrainConfig",
+    "fine_tune",
     "fit",
     "hyper_parameters",
     "load_recipe",

@@ -23,6 +23,7 @@ from smoothcert.models.card import drop_unset
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.registry import Registry
 from smoothcert.seeding import check_seed
+from smoothcert.training.noise_settings import noise_of, with_default_noise, without_other_noise
 from smoothcert.training.objective import OBJECTIVES, Objective
 from smoothcert.training.schedule import SCHEDULES
 from smoothcert.training.sources import refuse_mixture, with_default_model
@@ -51,7 +52,9 @@ class TrainConfig(BaseModel):
         method: name in `OBJECTIVES`.
         settings: the method's hyper-parameters that differ from its defaults, by name.
         noise: name in `NOISE_LAWS`.
-        sigma: standard deviation of the noise per coordinate, in pixel units.
+        sigma: standard deviation of the noise per coordinate, in pixel units; None for l0 noise.
+        keep: probability that l0 noise leaves a coordinate as it is; None for the others.
+        levels: number of values a coordinate has under l0 noise; None for the others.
         epochs: passes over the training split.
         optimizer: "sgd" or "adam".
         lr: largest learning rate.
@@ -88,7 +91,9 @@ class TrainConfig(BaseModel):
     method: str = "gaussian"
     settings: dict[str, bool | int | float | str | None] = Field(default_factory=dict)
     noise: str = "gaussian"
-    sigma: float = Field(default=0.25, gt=0)
+    sigma: float | None = Field(default=None, gt=0)
+    keep: float | None = None
+    levels: int | None = None
     epochs: int = Field(default=20, ge=1)
     optimizer: Literal["sgd", "adam"] = "sgd"
     lr: float = Field(default=0.1, gt=0)
@@ -116,7 +121,7 @@ class TrainConfig(BaseModel):
 
     def __init__(self, **values: Any) -> None:
         try:
-            super().__init__(**with_default_model(values))
+            super().__init__(**with_default_noise(with_default_model(values)))
         except ValidationError as error:
             raise InvalidArgumentError(_sentence(error)) from None
 
@@ -152,6 +157,7 @@ class TrainConfig(BaseModel):
             )
         if self.heads is not None:
             refuse_split(self.model, self.split)
+        self.noise_law()
         least = self.objective().least_heads
         if (self.heads or 1) < least:
             raise InvalidArgumentError(
@@ -176,7 +182,7 @@ class TrainConfig(BaseModel):
 
     def noise_law(self) -> NoiseLaw:
         """Build the law of the noise."""
-        return NOISE_LAWS[self.noise].from_sigma(self.sigma)
+        return noise_of(vars(self))
 
     def scaled(self, epochs: int) -> TrainConfig:
         """Return the same training in another number of epochs: drops and warm-up move with it, on record."""
@@ -190,7 +196,7 @@ class TrainConfig(BaseModel):
 
     def changed(self, **values: Any) -> TrainConfig:
         """Return a copy with some settings changed, checked like new ones."""
-        return TrainConfig(**{**self.model_dump(), **values})
+        return TrainConfig(**{**without_other_noise(self.model_dump(), values), **values})
 
 
 def hyper_parameters(method: str) -> tuple[str, ...]:

@@ -14,12 +14,14 @@ from smoothcert.certificates import FixedSample, SmoothedClassifier
 from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, WorkerError
 from smoothcert.execution import progress
+from smoothcert.models.card import LEFT_OUT
 from smoothcert.seeding import generator_for
 from smoothcert.store import certify
 from smoothcert.training.accuracy import noisy_accuracy
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.loop import EpochResult, Loop, make_optimizer
 from smoothcert.training.metrics import EpochMetrics, peak_memory_mb, write_metrics
+from smoothcert.training.sources import PLACES
 from smoothcert.training.state import STATE_FILE, TrainingState, read_header
 
 _HOLDOUT_VOTES = 2_000  # noisy hold-out images to look at after an epoch, at least; the same ones every time
@@ -59,7 +61,7 @@ def fit(
     fabric = fabric or Fabric(accelerator="cpu", devices=1, precision=config.precision)
     model = model.to(fabric.device)
     optimizer = make_optimizer(model, config)
-    state = TrainingState(config.model_dump(mode="json", exclude={"data_dir"}), train_set.digest)
+    state = TrainingState(config.model_dump(mode="json", exclude=set(PLACES)), train_set.digest)
     if folder is not None and (folder / STATE_FILE).exists():
         state = _continued(folder, model, optimizer, state)
     first = fabric.global_rank == 0
@@ -109,7 +111,7 @@ def _continued(
 ) -> TrainingState:
     """Load the state in `folder` if it is of the same training; name the differences if not."""
     header = read_header(folder)  # before the weights, which may not fit the model asked for
-    names = {**wanted.config, **dict.fromkeys(("heads", "split"))}  # left out where not set
+    names = {**wanted.config, **dict.fromkeys(set(LEFT_OUT) - PLACES)}
     differing = [name for name in names if header["config"].get(name) != wanted.config.get(name)]
     if header["dataset_digest"] != wanted.dataset_digest:
         differing.append("dataset digest")

@@ -167,7 +167,9 @@ class Loop:
     def _average_buffers(self) -> None:
         """Let all processes go on with the mean of their batch-norm statistics."""
         if self.fabric.world_size > 1:
-            for buffer in self.model.buffers():
+            # Not of parts in eval mode, which learn nothing: a mean of three equal numbers may differ in its last bit.
+            learning = [part for part in self.model.modules() if part.training]
+            for buffer in (buffer for part in learning for buffer in part.buffers(recurse=False)):
                 if buffer.is_floating_point():
                     buffer.copy_(self._mean(buffer.clone()))
 

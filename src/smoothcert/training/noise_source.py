@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import torch
 
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 
 
@@ -42,8 +43,13 @@ class NoiseSource:
     def offsets(self, images: torch.Tensor, m: int) -> torch.Tensor:
         """Return what m noisy copies add to every image, (m, rows, ...): for losses at moving images.
 
-        Exact for additive laws, whose noise does not depend on the image.
+        Exact for additive laws, whose noise does not depend on the image; others are refused.
         """
+        if not self.noise.is_additive:
+            raise InvalidArgumentError(
+                f"this method moves images under fixed noise, which noise {self.noise.law_name!r} does not allow: it "
+                "depends on the image; train with method gaussian, stability or consistency"
+            )
         return self.copies(torch.zeros_like(images), m)
 
     def uniform(self, rows: int, device: torch.device) -> torch.Tensor:

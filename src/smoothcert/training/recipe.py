@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
+from smoothcert.noise import NOISE_LAWS
 from smoothcert.training.config import TrainConfig
 
 _ENDING = ".yaml"
@@ -28,7 +29,7 @@ class Recipe(BaseModel):
         source: the paper and the tables it covers, or why it exists.
         base: settings of `TrainConfig` that all rows share.
         networks: networks of the papers' rows, the first by default; each with the settings it changes.
-        rows: one entry per sigma, each with the settings it changes; the first by default.
+        rows: one entry per sigma (per keep under l0 noise), each with the settings it changes; the first by default.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -52,7 +53,7 @@ class Recipe(BaseModel):
         """Return the configuration of one row.
 
         Args:
-            sigma: standard deviation of the noise, one of the recipe's; the first by default.
+            sigma: standard deviation of the noise (l0: keep probability), one of the recipe's; the first by default.
             model: any network; the recipe's first by default.
             epochs: train for that long instead; drops and warm-up move with it and the change is recorded.
             settings: hyper-parameters of the method to change.
@@ -61,12 +62,12 @@ class Recipe(BaseModel):
         sigma = next(iter(self.rows)) if sigma is None else sigma
         if sigma not in self.rows:
             raise InvalidArgumentError(
-                f"recipe {self.name!r} has no row for sigma {sigma:g}; it has {self._sigmas}; to train with another "
-                f"sigma, take one of these rows and set it (--set sigma={sigma:g})"
+                f"recipe {self.name!r} has no row for {self.row_key} {sigma:g}; it has {self._sigmas}; to train with "
+                f"another {self.row_key}, take one of these rows and set it (--set {self.row_key}={sigma:g})"
             )
         model = next(iter(self.networks)) if model is None else model
         layers = [self.base, self.networks.get(model, {}), self.rows[sigma]]
-        merged: dict[str, Any] = {"recipe": self.name, "model": model, "sigma": sigma}
+        merged: dict[str, Any] = {"recipe": self.name, "model": model, self.row_key: sigma}
         hyper: dict[str, Any] = {}
         for layer in layers:
             hyper |= layer.get("settings", {})
@@ -77,6 +78,11 @@ class Recipe(BaseModel):
         if epochs is not None:
             config = config.scaled(epochs)
         return config.changed(**changes) if changes else config
+
+    @property
+    def row_key(self) -> str:
+        """What rows differ in: "sigma", or "keep" under l0 noise."""
+        return NOISE_LAWS[self.base.get("noise", "gaussian")].main_parameter
 
     @property
     def _sigmas(self) -> str:
@@ -148,7 +154,12 @@ def _parsed(text: str, name: str) -> Recipe:
 
 def _refuse_layer(layer: Mapping[str, Any]) -> None:
     """Refuse what the choice of a row decides, which a layer would silently overrule, and settings without names."""
-    for name, place in {"model": "key of networks", "sigma": "key of rows", "recipe": "name"}.items():
+    for name, place in {
+        "model": "key of networks",
+        "sigma": "key of rows",
+        "keep": "key of rows",
+        "recipe": "name",
+    }.items():
         if name in layer:
             raise InvalidArgumentError(f"{name!r} cannot be set for a row; give it as a {place}")
     if not isinstance(layer.get("settings", {}), dict):

@@ -1,0 +1,154 @@
+"""Pretrained members of an ensemble trained together, written as model folders and the ensemble of them."""
+
+from __future__ import annotations
+
+import copy
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from smoothcert.data import Dataset, load_dataset
+from smoothcert.ensembles import EnsembleCard, VotingEnsemble, load_model, read_any_card, save_ensemble
+from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement
+from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.models import ModelCard, save_checkpoint
+from smoothcert.models.checkpoint import read_card
+from smoothcert.training.config import TrainConfig
+from smoothcert.training.course import OnEpoch, forget
+from smoothcert.training.first_model import with_digests
+from smoothcert.training.launching import Trained, Where, differences, launch
+from smoothcert.training.train import BEST, config_from, metrics_of
+
+ENSEMBLE = "ensemble"
+"""Subfolder with the soft vote of the fine-tuned members, which lie beside it as member-0, member-1, .."""
+
+
+def fine_tune(
+    config: TrainConfig | Mapping[str, Any] | str | Path,
+    members: str | Path | Sequence[str | Path],
+    out: str | Path,
+    *,
+    on_epoch: OnEpoch | None = None,
+    devices: int = 1,
+    accelerator: str = "auto",
+    show_progress: bool | None = False,
+) -> EnsembleCard:
+    """Train pretrained members together (DRT) and write them and their soft vote; returns the ensemble's card.
+
+    Not a change of the given folders: the members' new weights go to `out`/member-0, .. and `out`/ensemble names
+    them; `out`/best holds the same of the epoch that did best on the hold-out. It is repeatable and continues after
+    a stop, as `train` does.
+
+    Args:
+        config: as for `train`; its method is one that trains members.
+        members: an ensemble folder, or the folders of at least two networks, of any architectures, trained on the same
+            images, classes and noise.
+        out: folder to write to.
+        on_epoch: called with the metrics after every epoch, of the members' soft vote.
+        devices: processes, each on a device of its own.
+        accelerator: "auto", "cpu" or "cuda".
+        show_progress: True shows progress, None only on a terminal.
+    """
+    config, out = config_from(config), Path(out)
+    if config.objective().trains != "members":
+        raise InvalidArgumentError(
+            f"method {config.method!r} trains one network; to fine-tune members together choose drt or drt-smoothadv"
+        )
+    folders = member_folders(members)
+    train_set = load_dataset(config.dataset, "train", config.data_dir)
+    config = _with_members(config, folders, train_set)
+    results = [home / f"member-{number}" for home in (out, out / BEST) for number in range(len(folders))]
+    if (out / ENSEMBLE / ENSEMBLE_FILE).exists():
+        return _finished(out, config, results[: len(folders)])
+    where = Where(on_epoch, devices, accelerator, show_progress)
+    return launch(config, train_set, out, where, _write, results)
+
+
+def member_folders(given: str | Path | Sequence[str | Path]) -> list[Path]:
+    """Return the folders of the networks to fine-tune: those given, or the members of one ensemble folder."""
+    folders = [Path(given)] if isinstance(given, str | Path) else [Path(folder) for folder in given]
+    if len(folders) == 1 and (folders[0] / ENSEMBLE_FILE).exists():
+        card = read_any_card(folders[0])
+        assert isinstance(card, EnsembleCard)
+        folders = [folders[0] / entry.path for entry in card.members]
+    return folders
+
+
+def _with_members(config: TrainConfig, folders: Sequence[Path], train_set: Dataset) -> TrainConfig:
+    """Return the configuration with its members, their digests and the first one's network; refuse unlike ones."""
+    cards = [_plain_card(folder) for folder in folders]
+    # The network is on record only: the members' own cards build them.
+    config = config.changed(
+        members=tuple(str(folder) for folder in folders),
+        model=cards[0].architecture if cards else config.model,
+    )
+    check_agreement([str(folder) for folder in folders], cards)
+    law = config.noise_law().describe()
+    wanted = {"input_shape": train_set.input_shape, "class_names": train_set.class_names, "noise": law}
+    for name, value in wanted.items():
+        if getattr(cards[0], name) != value:
+            raise InvalidArgumentError(
+                f"the members have {name} {getattr(cards[0], name)}, but this training has {value}; choose members "
+                "trained on the same data and noise (sigma says which)"
+            )
+    return with_digests(config, cards)
+
+
+def _plain_card(folder: Path) -> ModelCard:
+    if (folder / ENSEMBLE_FILE).exists():
+        raise InvalidArgumentError(f"{folder} is an ensemble; members to fine-tune must be networks")
+    card = read_card(folder)
+    if card.denoised is not None:
+        raise InvalidArgumentError(f"{folder} is a denoiser before a classifier; members must be networks")
+    return card
+
+
+def _write(trained: Trained, out: Path) -> EnsembleCard:
+    """Write the members and the ensemble of the best epoch, then those of the last."""
+    best = copy.deepcopy(trained.model)
+    best.load_state_dict(trained.state.best)
+    assert isinstance(best, VotingEnsemble)
+    assert isinstance(trained.model, VotingEnsemble)
+    _write_members(trained, best, trained.state.best_epoch, out / BEST)
+    return _write_members(trained, trained.model, trained.config.epochs, out)
+
+
+def _write_members(trained: Trained, model: VotingEnsemble, epoch: int, home: Path) -> EnsembleCard:
+    config, folders = trained.config, []
+    for number, (member, folder) in enumerate(zip(model.members, config.members or (), strict=True)):
+        folders.append(home / f"member-{number}")
+        shutil.rmtree(
+            folders[-1], ignore_errors=True
+        )  # of this same training, killed between here and the end
+        update = {
+            "method": config.method,
+            "dataset": {"name": trained.train_set.name, "digest": trained.train_set.digest},
+            "training": config.model_dump(mode="json"),
+            "metrics": metrics_of(trained, epoch),
+        }
+        save_checkpoint(member, read_card(folder).model_copy(update=update), folders[-1])
+    (home / ENSEMBLE / ENSEMBLE_FILE).unlink(missing_ok=True)
+    return save_ensemble("soft", None, folders, home / ENSEMBLE)
+
+
+def _finished(out: Path, config: TrainConfig, members: Sequence[Path]) -> EnsembleCard:
+    """Return the card of a finished training if it is the one asked for; name the differences if not."""
+    _, card = load_model(out / ENSEMBLE)
+    assert isinstance(card, EnsembleCard)
+    if [(out / ENSEMBLE / entry.path).resolve() for entry in card.members] != [
+        one.resolve() for one in members
+    ]:
+        raise CheckpointError(
+            f"{out / ENSEMBLE} already holds another ensemble; choose another folder or remove it"
+        )
+    differing = sorted(
+        {name for member in members for name in differences(dict(read_card(member).training), config)}
+    )
+    if differing:
+        raise CheckpointError(
+            f"{out} already holds members trained with another {', '.join(differing)}; "
+            "choose another folder or remove it"
+        )
+    forget(out)
+    return card

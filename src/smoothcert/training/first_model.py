@@ -1,0 +1,92 @@
+"""The model that a training begins with: a new network, pretrained members, or a new denoiser before a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from torch import nn
+
+from smoothcert.data import DATASETS, Dataset
+from smoothcert.ensembles import VotingEnsemble
+from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.models import Denoised, DnCNN, ModelCard, create_model, load_checkpoint, refuse_shapes
+from smoothcert.models.denoised_folder import classifier_card
+from smoothcert.training.config import TrainConfig
+from smoothcert.training.sources import size_of
+
+
+def first_model(config: TrainConfig, train_set: Dataset) -> nn.Module:
+    """Build or load what is trained; new weights come from torch's global random state.
+
+    Args:
+        config: names the network, the members or the classifier, the latter two with their digests.
+        train_set: gives the shape of the images and the number of classes.
+    """
+    trains = config.objective().trains
+    if trains == "members":
+        return _members(config)
+    if trains == "denoiser":
+        return _denoiser(config, train_set)
+    source = DATASETS[config.dataset]
+    return create_model(
+        config.model,
+        num_classes=train_set.num_classes,
+        input_shape=train_set.input_shape,
+        mean=source.mean,
+        std=source.std,
+        heads=config.heads,
+        split=config.split,
+    )
+
+
+def with_classifier_digest(config: TrainConfig, train_set: Dataset) -> TrainConfig:
+    """Return the configuration of a denoiser with its classifier's digest; refuse one that does not fit the data."""
+    if config.classifier is None:
+        raise InvalidArgumentError(
+            f"method {config.method!r} trains a denoiser before a classifier; say which one: classifier=FOLDER "
+            "(--classifier on the command line)"
+        )
+    card = classifier_card(config.classifier)
+    for name in ("input_shape", "num_classes"):
+        if getattr(card, name) != getattr(train_set, name):
+            raise InvalidArgumentError(
+                f"the classifier {config.classifier} has {name} {getattr(card, name)}, but data set "
+                f"{config.dataset!r} has {getattr(train_set, name)}; choose a classifier trained on it"
+            )
+    return with_digests(config, [card])
+
+
+def with_digests(config: TrainConfig, cards: Sequence[ModelCard]) -> TrainConfig:
+    """Return the configuration with the digests of the models it starts from; refuse other ones given before."""
+    found = tuple(card.digest for card in cards)
+    if config.digests is not None and config.digests != found:
+        raise InvalidArgumentError(
+            f"digests must be those of the models in their folders, {list(found)}, got {list(config.digests)}; "
+            "leave them out"
+        )
+    return config.changed(digests=found)
+
+
+def _denoiser(config: TrainConfig, train_set: Dataset) -> Denoised:
+    assert config.classifier is not None
+    classifier, card = load_checkpoint(config.classifier)
+    _refuse_change(config, [card])
+    denoiser = DnCNN(train_set.input_shape[0], *size_of(config))
+    refuse_shapes(denoiser, card.input_shape, train_set.input_shape)
+    return Denoised(denoiser, classifier)
+
+
+def _members(config: TrainConfig) -> VotingEnsemble:
+    assert config.members is not None
+    loaded = [load_checkpoint(folder) for folder in config.members]
+    _refuse_change(config, [card for _, card in loaded])
+    return VotingEnsemble([model.requires_grad_(True) for model, _ in loaded])
+
+
+def _refuse_change(config: TrainConfig, cards: list[ModelCard]) -> None:
+    """Refuse files that were replaced since their digests entered the configuration."""
+    if config.digests != tuple(card.digest for card in cards):
+        raise CheckpointError(
+            f"a model that this training starts from has changed: digests {[card.digest for card in cards]}, "
+            f"expected {list(config.digests or ())}; restore it or train into another folder"
+        )
