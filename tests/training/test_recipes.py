@@ -55,6 +55,8 @@ def stepped(config, epochs, side=None):
             input_shape=data.input_shape,
             mean=source.mean,
             std=source.std,
+            heads=config.heads,
+            split=config.split,
         )
         before = [weight.detach().clone() for weight in model.parameters()]
         fabric = Fabric(accelerator="cpu", devices=1, precision=config.precision)
@@ -79,6 +81,7 @@ def test_every_method_has_a_recipe_on_the_embedded_digits():
     methods = {load(name).base["method"] for name in NAMES if name.startswith("digits-")}
     assert {"standard", "gaussian", "stability", "consistency", "smoothadv", "macer", "smoothmix"} <= methods
     assert {"advmacer", "consistency-smoothadv"} <= methods
+    assert {"some-gaussian", "some-consistency", "some-smoothmix"} <= methods
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -98,7 +101,7 @@ def test_every_row_builds_its_configuration(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_what_warms_up_has_a_warm_up(name):
     config = load(name).config()
-    warms = "eps" in hyper_parameters(config.method) or config.method == "smoothmix"
+    warms = "eps" in hyper_parameters(config.method) or config.method.endswith("smoothmix")
     assert config.warmup_epochs == ((2 if config.dataset == "digits" else 10) if warms else 0)
 
 
@@ -177,6 +180,22 @@ NUMBERS = [
     ("cifar10-advmacer", 1.0, {"m": 4, "eps": 2, "lr": 0.1, "batch_size": 256, "epochs": 150}),
     ("svhn-advmacer", 0.5, {"lbd": 4, "eps": 0.5, "m": 4, "steps": 2, "lr": 0.01}),
     ("imagenet-advmacer", 0.5, {"lbd": 2, "eps": 0.5, "m": 1, "steps": 1}),
+    ("cifar10-some-gaussian", 0.25, {"heads": 5, "split": None, "m": 2, "threshold": 1.2, "batch_size": 256}),
+    ("cifar10-some-gaussian", 0.5, {"threshold": 0.8, "pace": "logarithmic", "teacher": "previous"}),
+    (
+        "cifar10-some-gaussian",
+        1.0,
+        {"threshold": 0.8, "weights": "soft", "cosine": 1, "teacher_weight": True},
+    ),
+    ("cifar10-some-consistency", 0.25, {"threshold": 1.0, "lbd": 20, "eta": 0.5, "heads": 5, "m": 2}),
+    ("cifar10-some-consistency", 0.5, {"threshold": 0.8, "lbd": 10}),
+    ("cifar10-some-consistency", 1.0, {"threshold": 1.0, "lbd": 10, "epochs": 150, "milestones": (50, 100)}),
+    ("cifar10-some-smoothmix", 0.25, {"threshold": 1.6, "one_step": False, "mask": False, "step_size": 0.5}),
+    ("cifar10-some-smoothmix", 0.5, {"threshold": 1.0, "one_step": True, "step_size": 1, "steps": 4}),
+    ("cifar10-some-smoothmix", 1.0, {"threshold": 1.6, "one_step": True, "step_size": 2, "eta": 5}),
+    ("cifar10-multihead-gaussian", 0.25, {"heads": 5, "teacher": "none", "cosine": 0, "m": 2}),
+    ("imagenet-some-consistency", 0.25, {"heads": 3, "split": None, "m": 2, "pace": "constant", "lbd": 10}),
+    ("imagenet-some-gaussian", 1.0, {"heads": 3, "m": 2, "pace": "constant"}),
     (
         "cifar10-gaussian-sween",
         0.5,
@@ -200,6 +219,15 @@ def test_networks_of_the_papers():
     assert set(load("svhn-gaussian").networks) == sween
     assert set(load("cifar10-gaussian-sween").networks) == sween | {"resnet26", "resnet32"}
     assert set(load("imagenet-gaussian-sween").networks) == {"resnet18", "resnet34", "resnet50"}
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if "-some-" in name or "-multihead-" in name])
+def test_heads_begin_where_the_paper_s_do_or_before_the_last_two_layers(name):
+    """Before the last residual stage; in the small networks without one, heads that hold more than a linear layer."""
+    for model in load(name).networks:
+        config = load(name).config(model=model)
+        assert config.heads == (3 if config.dataset == "imagenet" else 5)
+        assert config.split == (None if model.startswith("resnet") else "stage3")
 
 
 def test_the_uniform_recipe_has_half_width_one():
