@@ -18,7 +18,10 @@ _HOLDOUT = "Hold-out images"
 
 def ensemble(
     members: Annotated[
-        list[Path], typer.Argument(metavar="MEMBERS...", help="Folders of models or of ensembles.")
+        list[Path],
+        typer.Argument(
+            metavar="MEMBERS...", help="Folders of models or of ensembles, or one multi-head network."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="Folder to write the ensemble to.")],
     rule: Annotated[
@@ -54,7 +57,7 @@ def ensemble(
         str | None, typer.Option("--seed", help="Of the hold-out's noise; drawn and recorded by default.")
     ] = None,
 ) -> None:
-    """Make one classifier of several; their folders stay where they are.
+    """Make one classifier of several, or of the heads of one network; their folders stay where they are.
 
     Weights and order are chosen on the hold-out split, never on test images, and the folder records by which images.
 
@@ -66,6 +69,8 @@ def ensemble(
       smoothcert ensemble models/member-0 models/member-1 --fit sween --adaptive --dataset digits --out models/sween
 
       smoothcert ensemble models/a models/b models/c --rule hard --weights 1,2,1 --out models/hard
+
+      smoothcert ensemble models/five-heads --consensus 2 --order-by-holdout --dataset digits --out models/heads
     """
     chooses = fit is not None or order_by_holdout
     if chooses and dataset is None:
@@ -104,7 +109,8 @@ def _numbers(text: str) -> list[float]:
 
 def _sentence(card: EnsembleCard, out: Path) -> str:
     """Say what the ensemble is."""
-    parts = [f"{out}: {len(card.members)} members", f"rule {card.rule}"]
+    who = f"{len(card.members)} members" if card.heads is None else f"{len(card.heads)} heads of one network"
+    parts = [f"{out}: {who}", f"rule {card.rule}"]
     if card.weights is not None:
         total = sum(card.weights)
         parts.append("weights " + " ".join(f"{weight / total:.3f}" for weight in card.weights))

@@ -35,6 +35,7 @@ class Holdout:
         draws: noisy copies of each.
         seed: of the noise; None draws one.
         on_progress: told how much of all is done.
+        of_heads: the members are the heads of one network.
     """
 
     def __init__(
@@ -47,6 +48,7 @@ class Holdout:
         draws: int,
         seed: int | None,
         on_progress: OnProgress | None = None,
+        of_heads: bool = False,
     ) -> None:
         if dataset.split == "test":
             raise InvalidArgumentError(
@@ -55,6 +57,7 @@ class Holdout:
         if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
             raise InvalidArgumentError(f"draws must be a positive integer, got {draws!r}")
         self.members, self.noise, self.dataset, self.draws = tuple(members), noise, dataset, draws
+        self.of_heads = of_heads
         self.images, self.seed, self.on_progress = (
             check_images(dataset, images),
             check_seed(seed),

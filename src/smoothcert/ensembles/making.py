@@ -12,6 +12,7 @@ from smoothcert.ensembles.choosing import IMAGES, WEIGHT_FITS, Holdout, OnProgre
 from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement, load_model, save_ensemble
 from smoothcert.ensembles.outputs import order_by_noisy_accuracy
 from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.models import MultiHead
 from smoothcert.noise import noise_from
 
 
@@ -34,10 +35,10 @@ def make_ensemble(
     """Write an ensemble folder; choose order and weights on noisy hold-out images first, where asked for.
 
     Args:
-        member_folders: folders of models or of ensembles.
+        member_folders: folders of models or of ensembles; of a single multi-head network the heads are the members.
         out: where to write; made if missing.
         rule: a name in `VOTING_RULES`; "soft" by default, and always "softmax" for fitted weights.
-        weights: one number >= 0 per member, in the order of `member_folders`.
+        weights: one number >= 0 per member, in the order of `member_folders` or of the network's heads.
         consensus: members whose agreement spares the others.
         adaptive: the test of adaptive prediction.
         fit: a name in `WEIGHT_FITS` that chooses the weights.
@@ -54,10 +55,6 @@ def make_ensemble(
     if fit is not None:
         _refuse_other_weights(fit, rule, weights)
         rule = "softmax"
-    if weights is not None and len(weights) != len(folders):
-        raise InvalidArgumentError(
-            f"weights must hold one number per member, got {len(weights)} for {len(folders)} members"
-        )
     if seed is None and (Path(out) / ENSEMBLE_FILE).exists():
         raise CheckpointError(f"{out} already holds an ensemble; choose another folder or remove it")
     holdout = _holdout(
@@ -65,7 +62,7 @@ def make_ensemble(
     )
     # Before the members are asked about thousands of images: whatever will be wrong whichever weights are found.
     assembled(holdout.members, rule or "soft", weights, consensus, adaptive)
-    used = []
+    used, heads = [], None
     if fit is not None:
         weights, figures = WEIGHT_FITS[fit](holdout)
         used.append(holdout.use(fit, figures))
@@ -74,10 +71,20 @@ def make_ensemble(
         order = order_by_noisy_accuracy(logits, labels)
         right = (logits.argmax(dim=2) == labels.unsqueeze(1)).double().mean(dim=0).tolist()
         used.append(holdout.use("order", {f"accuracy-{n}": right[place] for n, place in enumerate(order)}))
-        folders = [folders[place] for place in order]
+        if holdout.of_heads:
+            heads = order
+        else:
+            folders = [folders[place] for place in order]
         weights = None if weights is None else [weights[place] for place in order]
     return save_ensemble(
-        rule or "soft", weights, folders, out, consensus=consensus, adaptive=adaptive, fitted=used
+        rule or "soft",
+        weights,
+        folders,
+        out,
+        consensus=consensus,
+        adaptive=adaptive,
+        heads=heads,
+        fitted=used,
     )
 
 
@@ -114,12 +121,16 @@ def _holdout(
             f"the members tell {classes} classes of images {shape} apart, but {dataset.name} has "
             f"{dataset.num_classes} of {dataset.input_shape}; choose the data set they were trained on"
         )
+    models = [model for model, _ in loaded]
+    several = models[0] if len(models) == 1 and isinstance(models[0], MultiHead) else None
+    members = models if several is None else [several.head(number) for number in range(len(several.heads))]
     return Holdout(
-        [model for model, _ in loaded],
+        members,
         noise_from(dict(cards[0].noise)),
         dataset,
         images=images,
         draws=draws,
         seed=seed,
         on_progress=on_progress,
+        of_heads=several is not None,
     )

@@ -9,6 +9,7 @@ from torch import nn
 
 from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
+from smoothcert.ensembles.trunked import TrunkedEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
 
@@ -31,6 +32,7 @@ class Panel(nn.Module):
         several = [ensembles] if isinstance(ensembles, nn.Module) else list(ensembles)
         if not several:
             raise InvalidArgumentError("ensembles must hold at least one ensemble, got none")
+        _refuse_heads(several)
         _refuse_other_members(several)
         self.ensembles = nn.ModuleList(several)
         count = len(several[0].members)
@@ -72,6 +74,15 @@ class Panel(nn.Module):
         """Return all answers, (rows, answers, classes), from those of the members, (rows, members, classes)."""
         together = [ensemble.combine(member_logits).unsqueeze(1) for ensemble in self.ensembles]  # type: ignore[operator]
         return torch.cat([member_logits, *together], dim=1)
+
+
+def _refuse_heads(ensembles: Sequence[nn.Module]) -> None:
+    """Refuse ensembles whose members do not read images."""
+    if any(isinstance(ensemble, TrunkedEnsemble) for ensemble in ensembles):
+        raise InvalidArgumentError(
+            "a panel asks members about images, but heads of one network read its trunk's features; make the ensemble "
+            "of VotingEnsemble([network.head(0), network.head(1), ..])"
+        )
 
 
 def _refuse_other_members(ensembles: Sequence[Ensemble]) -> None:
