@@ -11,10 +11,12 @@ import yaml
 from lightning_fabric import Fabric
 
 from smoothcert.data import DATASETS, Dataset
+from smoothcert.ensembles import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.models import create_model
+from smoothcert.models import Denoised, DnCNN, create_model
 from smoothcert.training import OBJECTIVES, hyper_parameters, load_recipe, recipe_names
 from smoothcert.training.loop import Loop, make_optimizer
+from smoothcert.training.sources import size_of
 
 LARGE = ("alexnet", "densenet", "resnet110", "resnet34", "resnet50", "vgg")
 # Small networks that take the images: enough to run a method with its own m and steps.
@@ -42,15 +44,13 @@ def made_up(dataset, side=None):
     return Dataset.from_arrays(pixels, [0, source.num_classes - 1], name=dataset, class_names=names)
 
 
-def stepped(config, epochs, side=None):
-    """Take the step of each epoch on two made-up images; return the losses and the largest change of a weight."""
-    data, source = made_up(config.dataset, side), DATASETS[config.dataset]
-    if source.augmentation == "resized-crop-flip":
-        config = config.changed(augment=False)  # it cuts from picture files, and these images are arrays
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        model = create_model(
-            config.model,
+def first_model(config, data):
+    """What the method trains: a network, two members together, or a denoiser before a network."""
+    source, trains = DATASETS[config.dataset], config.objective().trains
+
+    def network(name=config.model):
+        return create_model(
+            name,
             num_classes=data.num_classes,
             input_shape=data.input_shape,
             mean=source.mean,
@@ -58,6 +58,23 @@ def stepped(config, epochs, side=None):
             heads=config.heads,
             split=config.split,
         )
+
+    if trains == "members":
+        return VotingEnsemble([network(), network()])
+    if trains == "denoiser":
+        depth, width = min(size_of(config)[0], 5), min(size_of(config)[1], 8)
+        return Denoised(DnCNN(data.input_shape[0], depth, width), network("convnet"))
+    return network()
+
+
+def stepped(config, epochs, side=None):
+    """Take the step of each epoch on two made-up images; return the losses and the largest change of a weight."""
+    data, source = made_up(config.dataset, side), DATASETS[config.dataset]
+    if source.augmentation == "resized-crop-flip":
+        config = config.changed(augment=False)  # it cuts from picture files, and these images are arrays
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        model = first_model(config, data)
         before = [weight.detach().clone() for weight in model.parameters()]
         fabric = Fabric(accelerator="cpu", devices=1, precision=config.precision)
         loop = Loop(fabric, model, make_optimizer(model, config), data, config, seed=1)
@@ -81,6 +98,7 @@ def test_every_method_has_a_recipe_on_the_embedded_digits():
     methods = {load(name).base["method"] for name in NAMES if name.startswith("digits-")}
     assert {"standard", "gaussian", "stability", "consistency", "smoothadv", "macer", "smoothmix"} <= methods
     assert {"advmacer", "consistency-smoothadv"} <= methods
+    assert {"drt", "drt-smoothadv", "denoiser-mse", "denoiser-ce", "denoiser-stability"} <= methods
     assert {"some-gaussian", "some-consistency", "some-smoothmix"} <= methods
 
 
@@ -90,7 +108,8 @@ def test_every_row_builds_its_configuration(name):
     for sigma in recipe.rows:
         for model in recipe.networks:
             config = recipe.config(sigma=sigma, model=model)
-            assert (config.recipe, config.sigma, config.model) == (name, sigma, model)
+            row = getattr(config, recipe.row_key)  # sigma, or keep under l0 noise
+            assert (config.recipe, row, config.model) == (name, sigma, model)
             # Of a rule that holds for all: a step sees at least 16 images, whatever m is.
             objective = config.objective()
             images = config.batch_size // (1 if objective.batch_counts_images else objective.copies)
@@ -108,7 +127,8 @@ def test_what_warms_up_has_a_warm_up(name):
 @pytest.mark.parametrize("name, sigma", ROWS)
 def test_a_row_trains_with_its_own_copies_and_steps(name, sigma):
     dataset = load(name).base["dataset"]
-    config = load(name).config(sigma=sigma, model=SMALL.get(dataset, "lenet-cifar"))
+    denoiser = "dncnn-small" if load(name).config().objective().trains == "denoiser" else None
+    config = load(name).config(sigma=sigma, model=denoiser or SMALL.get(dataset, "lenet-cifar"))
     # The first epoch begins the warm-up; in the last one everything has warmed up and deferred terms count.
     losses, change = stepped(config, (0, config.epochs - 1), SIDE.get(dataset))
     assert all(math.isfinite(loss) for loss in losses)
@@ -135,6 +155,11 @@ def test_imagenet_takes_a_step_at_its_full_size():
 
 
 NUMBERS = [
+    ("cifar10-drt", 0.5, {"epochs": 150, "batch_size": 256, "milestones": (50, 100)}),
+    ("cifar10-drt-smoothadv", 0.25, {"epochs": 150, "m": 4, "steps": 10, "eps": 255 / 256}),
+    ("cifar10-denoiser-mse", 0.25, {"optimizer": "adam", "lr": 1e-3, "epochs": 90, "milestones": (30, 60)}),
+    ("imagenet-denoiser-stability", 1.0, {"optimizer": "adam", "lr": 1e-3, "model": "dncnn"}),
+    ("mnist-denoiser-ce", 0.5, {"optimizer": "adam", "lr": 1e-3, "milestones": (30, 60)}),
     ("cifar10-gaussian", 0.25, {"lr": 0.1, "epochs": 150, "milestones": (50, 100), "batch_size": 256}),
     ("cifar10-gaussian", 1.0, {"weight_decay": 1e-4, "momentum": 0.9, "nesterov": False, "augment": True}),
     ("mnist-gaussian", 0.5, {"lr": 0.01, "epochs": 90, "milestones": (30, 60), "batch_size": 256}),

@@ -8,6 +8,8 @@ from smoothcert.models.cifar_resnet import cifar_resnet
 from smoothcert.models.conv_net import ConvNet
 from smoothcert.models.creation import create_model
 from smoothcert.models.denoised import Denoised, refuse_shapes
+from smoothcert.models.denoised_folder import denoise
+from smoothcert.models.denoiser_listing import describe_denoiser
 from smoothcert.models.densenet import densenet
 from smoothcert.models.digest import weights_digest
 from smoothcert.models.dncnn import DENOISERS, DnCNN
@@ -35,7 +37,9 @@ __all__ = [
     "alexnet",
     "cifar_resnet",
     "create_model",
+    "denoise",
     "densenet",
+    "describe_denoiser",
     "describe_model",
     "describe_models",
     "forward_flops",

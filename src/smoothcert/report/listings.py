@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from smoothcert.data import DATASETS
-from smoothcert.models import MODELS, describe_model
+from smoothcert.models import DENOISERS, MODELS, describe_denoiser, describe_model
 from smoothcert.training import OBJECTIVES, hyper_parameters, load_recipe, recipe_names
 
 Listing = list[dict[str, Any]]
@@ -70,7 +70,11 @@ def list_recipes(text: str = "") -> Listing:
     for name in (name for name in recipe_names() if text in name):
         recipe = load_recipe(name)
         config = recipe.config()
-        model = describe_model(config.model)
+        model = (
+            describe_denoiser(config.model, DATASETS[config.dataset].input_shape)
+            if config.model in DENOISERS
+            else describe_model(config.model)
+        )
         rows.append(
             {
                 "name": name,
@@ -78,6 +82,7 @@ def list_recipes(text: str = "") -> Listing:
                 "method": config.method,
                 "sigma": ", ".join(f"{sigma:g}" for sigma in recipe.rows),
                 "networks": ", ".join(recipe.networks),
+                "heads": config.heads or 1,
                 "epochs": config.epochs,
                 "parameters": model.parameters,
                 "forward FLOPs": model.flops,

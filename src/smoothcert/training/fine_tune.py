@@ -60,7 +60,7 @@ def fine_tune(
     config = _with_members(config, folders, train_set)
     results = [home / f"member-{number}" for home in (out, out / BEST) for number in range(len(folders))]
     if (out / ENSEMBLE / ENSEMBLE_FILE).exists():
-        return _finished(out, config, results[: len(folders)])
+        return _finished(out, config, results[: len(folders)], train_set)
     where = Where(on_epoch, devices, accelerator, show_progress)
     return launch(config, train_set, out, where, _write, results)
 
@@ -132,7 +132,7 @@ def _write_members(trained: Trained, model: VotingEnsemble, epoch: int, home: Pa
     return save_ensemble("soft", None, folders, home / ENSEMBLE)
 
 
-def _finished(out: Path, config: TrainConfig, members: Sequence[Path]) -> EnsembleCard:
+def _finished(out: Path, config: TrainConfig, members: Sequence[Path], train_set: Dataset) -> EnsembleCard:
     """Return the card of a finished training if it is the one asked for; name the differences if not."""
     _, card = load_model(out / ENSEMBLE)
     assert isinstance(card, EnsembleCard)
@@ -142,9 +142,10 @@ def _finished(out: Path, config: TrainConfig, members: Sequence[Path]) -> Ensemb
         raise CheckpointError(
             f"{out / ENSEMBLE} already holds another ensemble; choose another folder or remove it"
         )
-    differing = sorted(
-        {name for member in members for name in differences(dict(read_card(member).training), config)}
-    )
+    cards = [read_card(member) for member in members]
+    differing = sorted({name for one in cards for name in differences(dict(one.training), config)})
+    if any(one.dataset["digest"] != train_set.digest for one in cards):
+        differing.append("dataset digest")
     if differing:
         raise CheckpointError(
             f"{out} already holds members trained with another {', '.join(differing)}; "
