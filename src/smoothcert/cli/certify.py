@@ -25,6 +25,9 @@ def certify(
     indices: Annotated[str | None, typer.Option("--indices", help="Test images A:B.")] = None,
     noise: opt.NoiseName = None,
     sigma: opt.Sigma = None,
+    keep: opt.Keep = None,
+    levels: opt.Levels = None,
+    sound: opt.Sound = False,
     procedure: Annotated[
         str, typer.Option("--procedure", help="fixed, staged, sequential or group.")
     ] = "fixed",
@@ -73,7 +76,7 @@ def certify(
         procedure, radius=radius, radii=radii, n0=n0, n=n, stages=stages, beta=beta, tolerance=tolerance
     )
     images = load_dataset(dataset, split="test", data_dir=data_dir)
-    classifier = opt.choose_classifier(model, noise, sigma)
+    classifier = opt.choose_classifier(model, noise, sigma, keep=keep, levels=levels, sound=sound)
     picked = select_indices(len(images), every=every, first=first, indices=indices)
     refuse_overlap(read_any_card(model), images, picked)
     how: dict[str, Any] = {

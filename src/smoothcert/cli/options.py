@@ -10,7 +10,8 @@ import typer
 from smoothcert.certificates import PROCEDURES, Procedure, SmoothedClassifier, load_classifier
 from smoothcert.engines import ENGINES
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.noise import NOISE_LAWS, NoiseLaw
+from smoothcert.noise import NOISE_LAWS, GridGaussian, NoiseLaw, choose_noise
+from smoothcert.noise.choice import parameters_of
 
 ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a model or of an ensemble.")]
 DatasetName = Annotated[str, typer.Option("--dataset", help="Name of the data set.")]
@@ -27,6 +28,21 @@ Sigma = Annotated[
         "Laplace: scale x 1.41); the model's own by default.",
     ),
 ]
+Keep = Annotated[
+    float | None,
+    typer.Option("--keep", help="Probability that l0 noise (discrete) leaves a coordinate as it is."),
+]
+Levels = Annotated[
+    int | None,
+    typer.Option("--levels", help="Values of a coordinate under l0 noise: 2 black and white, 256 bytes."),
+]
+Sound = Annotated[
+    bool,
+    typer.Option(
+        "--sound",
+        help="Float-safe noise in place of Gaussian: on the 1/255 grid, for 8-bit images (grid-gaussian).",
+    ),
+]
 Alpha = Annotated[float, typer.Option("--alpha", help="Error probability per image, one-sided.")]
 Seed = Annotated[
     str | None,
@@ -39,17 +55,44 @@ BatchSize = Annotated[
 ]
 
 
-def choose_classifier(model: Path, noise: str | None, sigma: float | None) -> SmoothedClassifier:
+def choose_classifier(
+    model: Path,
+    noise: str | None = None,
+    sigma: float | None = None,
+    *,
+    keep: float | None = None,
+    levels: int | None = None,
+    sound: bool = False,
+) -> SmoothedClassifier:
     """Load a model folder, under its own noise or under what the options say."""
     classifier = load_classifier(model)
-    if noise is None and sigma is None:
+    given = {"sigma": sigma, "keep": keep, "levels": levels}
+    if noise is None and not any(value is not None for value in given.values()) and not sound:
         return classifier
-    return load_classifier(model, noise=_choose_noise(classifier.noise, noise, sigma))
+    law = _choose_noise(classifier.noise, noise, given)
+    return load_classifier(model, noise=_float_safe(law) if sound else law)
 
 
-def _choose_noise(trained: NoiseLaw, noise: str | None, sigma: float | None) -> NoiseLaw:
-    law = type(trained) if noise is None else NOISE_LAWS[noise]
-    return law.from_sigma(trained.std if sigma is None else sigma)
+def _choose_noise(trained: NoiseLaw, name: str | None, given: dict[str, Any]) -> NoiseLaw:
+    """Build a law from what was given; what was not is taken from the training, where it has such a thing."""
+    name = trained.law_name if name is None else name
+    known: dict[str, Any] = {"sigma": trained.std} if trained.is_additive else trained.parameters()
+    for parameter in parameters_of(name):
+        if given[parameter] is None:
+            given = {**given, parameter: known.get(parameter)}
+    return choose_noise(name, **given)
+
+
+def _float_safe(law: NoiseLaw) -> NoiseLaw:
+    """Return the law whose certificates hold in floating point: on the grid for Gaussian; l0 draws are exact."""
+    if law.law_name == "gaussian":
+        return GridGaussian(law.std)
+    if law.law_name in ("grid-gaussian", "discrete"):
+        return law
+    raise InvalidArgumentError(
+        f"--sound has no float-safe form of noise {law.law_name!r}; use it with a model trained on Gaussian noise, "
+        "or leave it out"
+    )
 
 
 def choose_seed(seed: str | None) -> int | None:

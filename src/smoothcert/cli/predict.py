@@ -20,6 +20,9 @@ def predict(
     indices: Annotated[str, typer.Option("--indices", help="Test images A:B.")] = "0:10",
     noise: opt.NoiseName = None,
     sigma: opt.Sigma = None,
+    keep: opt.Keep = None,
+    levels: opt.Levels = None,
+    sound: opt.Sound = False,
     n: Annotated[int, typer.Option("--n", help="Votes per image.")] = 1_000,
     alpha: opt.Alpha = 0.001,
     seed: opt.Seed = None,
@@ -36,7 +39,7 @@ def predict(
 
       smoothcert predict demo/models/ensemble --dataset digits --indices 0:5
     """
-    classifier = opt.choose_classifier(model, noise, sigma)
+    classifier = opt.choose_classifier(model, noise, sigma, keep=keep, levels=levels, sound=sound)
     images = load_dataset(dataset, split="test", data_dir=data_dir)
     answers, secret = [], check_seed(opt.choose_seed(seed))
     for index in select_indices(len(images), indices=indices):

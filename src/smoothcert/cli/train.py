@@ -16,6 +16,7 @@ from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import ModelCard
 from smoothcert.models.card import read_record
 from smoothcert.models.checkpoint import CARD_FILE
+from smoothcert.noise.choice import PARAMETERS
 from smoothcert.training import EpochMetrics, TrainConfig, hyper_parameters, load_recipe
 from smoothcert.training import train as run_training
 from smoothcert.training.state import STATE_FILE, read_header
@@ -87,7 +88,7 @@ def train(
 
       smoothcert train digits-gaussian --model resnet8 --heads 5 --split stage3 --out models/heads
     """
-    config = chosen_config(recipe, sigma, model, epochs, changes or [])
+    config = chosen_config(recipe, _row(recipe, sigma, keep), model, epochs, changes or [])
     extra = {
         "max_train_images": max_train_images,
         "heads": heads,
@@ -145,11 +146,23 @@ def _member_folders(out: Path, members: int) -> list[Path]:
 def _tell(card: ModelCard, out: Path) -> None:
     """Say what was trained, in a line."""
     heads = "" if card.heads is None else f" with {card.heads} heads"
+    noise = ", ".join(
+        f"{name} {card.training[name]:g}" for name in PARAMETERS if card.training.get(name) is not None
+    )
     print(
-        f"{out}: {card.architecture}{heads}, {card.method}, sigma {card.training['sigma']:g}, "
+        f"{out}: {card.architecture}{heads}, {card.method}, {noise}, "
         f"{card.metrics['holdout_noisy_accuracy']:.1%} of noisy hold-out images right after epoch "
         f"{card.metrics['epoch']:.0f}, {card.metrics['seconds']:.0f} s"
     )
+
+
+def _row(recipe: str, sigma: float | None, keep: float | None) -> float | None:
+    """Return the row asked for by the option that suits the recipe's noise."""
+    wanted, key = {"sigma": sigma, "keep": keep}, load_recipe(recipe).row_key
+    for name, value in wanted.items():
+        if value is not None and name != key:
+            raise InvalidArgumentError(f"recipe {recipe!r} has rows by {key}, not by {name}; use --{key}")
+    return wanted[key]
 
 
 def chosen_config(
@@ -163,9 +176,8 @@ def chosen_config(
         if name in values and given[name] is not None:
             raise InvalidArgumentError(f"--{name} and --set {name}=.. are both given; give one")
         given[name] = values.pop(name, given[name])
-    own = {
-        name: values.pop(name) for name in ("sigma",) if name in values
-    }  # any sigma, beside the row's others
+    # Any noise, beside the row's other settings; its parts together, because one without the others may be wrong.
+    own = {name: values.pop(name) for name in ("noise", *PARAMETERS) if name in values}
     hyper = hyper_parameters(values.get("method", table.config(sigma=sigma, model=given["model"]).method))
     known = set(TrainConfig.model_fields) - {"settings", "recipe", "recipe_epochs"}
     for name in values:

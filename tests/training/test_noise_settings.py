@@ -1,0 +1,88 @@
+"""A training's noise by its settings: each law by its own, nothing by another's, and a card that tells it."""
+
+import pytest
+import torch
+
+import smoothcert as sc
+from smoothcert.cli.train import chosen_config
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import noise_from
+from smoothcert.seeding import generator_for
+from smoothcert.training import load_recipe
+from smoothcert.training.noise_source import NoiseSource
+
+L0 = {"noise": "discrete", "keep": 0.8}
+
+
+def test_defaults_by_law():
+    plain, l0 = sc.TrainConfig(), sc.TrainConfig(**L0)
+    assert (plain.sigma, plain.keep, plain.levels) == (0.25, None, None)
+    assert (l0.sigma, l0.keep, l0.levels) == (None, 0.8, 2)
+    assert l0.noise_law() == sc.DiscreteReplacement(0.8, 2)
+    assert sc.TrainConfig(**L0, levels=256).noise_law().levels == 256
+    assert sc.TrainConfig(noise="grid-gaussian", sigma=0.5).noise_law() == sc.GridGaussian(0.5)
+
+
+def test_a_configuration_survives_its_record():
+    for config in (sc.TrainConfig(**L0), sc.TrainConfig(noise="laplace"), sc.TrainConfig(sigma=0.5)):
+        assert sc.TrainConfig(**config.model_dump(mode="json")) == config
+    old = {
+        key: value for key, value in sc.TrainConfig().model_dump().items() if key not in ("keep", "levels")
+    }
+    assert sc.TrainConfig(**old) == sc.TrainConfig()  # cards from before l0 noise
+
+
+def test_changing_the_law_drops_the_other_s_parameters():
+    l0 = sc.TrainConfig(sigma=0.5).changed(**L0)
+    assert (l0.sigma, l0.keep) == (None, 0.8)
+    assert l0.changed(noise="uniform").sigma == 0.25
+    assert sc.TrainConfig(sigma=0.5).changed(noise="uniform").sigma == 0.5
+
+
+@pytest.mark.parametrize(
+    "settings, message",
+    [
+        ({"noise": "discrete"}, "needs keep"),
+        ({**L0, "sigma": 0.25}, "takes no sigma"),
+        ({"keep": 0.8}, "takes no keep"),
+        ({"levels": 2}, "takes no levels"),
+        ({"sigma": None}, "needs sigma"),
+        ({**L0, "keep": 0.5}, "keep must be a probability"),
+    ],
+)
+def test_refuses_parameters_of_another_law(settings, message):
+    with pytest.raises(InvalidArgumentError, match=message):
+        sc.TrainConfig(**settings)
+
+
+def test_recipes_for_l0_and_l1():
+    l0 = load_recipe("mnist-discrete")
+    assert l0.row_key == "keep"
+    assert l0.config().noise_law() == sc.DiscreteReplacement(keep=0.8, levels=2)
+    assert load_recipe("imagenet-discrete").config().noise_law() == sc.DiscreteReplacement(0.2, 256)
+    with pytest.raises(InvalidArgumentError, match=r"no row for keep 0\.7"):
+        l0.config(sigma=0.7)
+    assert load_recipe("cifar10-uniform").config().noise_law().half_width == pytest.approx(1)
+
+
+def test_the_command_line_sets_a_law_in_one_piece():
+    changed = chosen_config("digits-gaussian", None, None, None, ["noise=discrete", "keep=0.9", "levels=4"])
+    assert changed.noise_law() == sc.DiscreteReplacement(0.9, 4)
+    assert chosen_config("digits-discrete", None, None, None, ["keep=0.7"]).keep == 0.7
+
+
+def test_methods_that_move_images_under_fixed_noise_refuse_l0():
+    source = NoiseSource(sc.DiscreteReplacement(0.8), generator_for(0, 0, "test"))
+    with pytest.raises(InvalidArgumentError, match="depends on the image"):
+        source.offsets(torch.zeros(2, 1, 4, 4), 2)
+
+
+@pytest.mark.parametrize(
+    "settings", [L0, {"noise": "uniform"}, {"noise": "laplace"}, {"noise": "grid-gaussian"}]
+)
+def test_every_law_trains_and_its_card_brings_it_back(tmp_path, settings):
+    config = {**settings, "epochs": 1, "seed": 3, "max_train_images": 64, "model": "convnet"}
+    card = sc.train(config, tmp_path / "m")
+    law = sc.TrainConfig(**config).noise_law()
+    assert noise_from(dict(card.noise)) == law
+    assert sc.load_classifier(tmp_path / "m").noise == law
