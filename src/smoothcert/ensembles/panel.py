@@ -49,7 +49,7 @@ class Panel(nn.Module):
                 f"got {list(names)}"
             )
         self.names: tuple[str, ...] = tuple(names)
-        self.training = several[0].training
+        self.training = self.ensembles.training = several[0].training  # a new list is in train mode
 
     @property
     def members(self) -> nn.ModuleList:
