@@ -41,6 +41,7 @@ class Certification:
         procedure: description of the procedure, for the certificates.
         on_nan: what NaN logits do, see `Sampler`.
         images: how many there will be, for choices about speed.
+        ensembles: one record per answer that is an ensemble, None for others; for manifests.
     """
 
     engine: Engine
@@ -52,6 +53,7 @@ class Certification:
     procedure: dict[str, Any]
     on_nan: str = "raise"
     images: int = 1
+    ensembles: tuple[dict[str, Any] | None, ...] = ()
 
     def __post_init__(self) -> None:
         if len(self.models) != self.engine.answers:
@@ -122,9 +124,9 @@ class Certification:
                     seed=self.seed,
                     index=journey.index,
                     seconds=spent.seconds,
+                    ballots=ballots,
                 )
             )
-                    ballots=ballots,
         return found
 
 

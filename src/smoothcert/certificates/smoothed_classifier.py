@@ -10,6 +10,7 @@ import torch
 
 from smoothcert.certificates.certificate import Certificate
 from smoothcert.certificates.certification import Certification, check_batch_size
+from smoothcert.certificates.ensemble_record import ensemble_records
 from smoothcert.certificates.fixed_sample import FixedSample
 from smoothcert.certificates.identity import identities
 from smoothcert.certificates.images import check_image
@@ -36,8 +37,8 @@ class SmoothedClassifier:
         allow_any_range: accept images with values outside [0, 1].
         input_shape: shape of one image, where it is known; other shapes are refused before the model sees them.
         class_names: names for the classes, where known.
-    """
         folder: the model folder it was loaded from, noted for audits; changes nothing.
+    """
 
     def __init__(
         self,
@@ -49,8 +50,8 @@ class SmoothedClassifier:
         allow_any_range: bool = False,
         input_shape: tuple[int, ...] | None = None,
         class_names: tuple[str, ...] | None = None,
-    ) -> None:
         folder: Path | None = None,
+    ) -> None:
         if not callable(model):
             raise InvalidArgumentError(f"model must be a callable from batch to logits, got {model!r}")
         if not isinstance(noise, NoiseLaw):
@@ -63,8 +64,8 @@ class SmoothedClassifier:
         self.model, self.noise, self.num_classes = model, noise, num_classes
         self.on_nan, self.allow_any_range = on_nan, allow_any_range
         self.input_shape, self.class_names = input_shape, class_names
-        self._last_engine: tuple[Any, Engine] | None = None
         self.folder = folder
+        self._last_engine: tuple[Any, Engine] | None = None
 
     def __repr__(self) -> str:
         kind = type(self.model).__qualname__
@@ -189,6 +190,7 @@ class SmoothedClassifier:
             procedure=about,
             on_nan=self.on_nan,
             images=images,
+            ensembles=ensemble_records(self.model),
         )
 
     def _engine(

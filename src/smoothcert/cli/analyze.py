@@ -11,7 +11,7 @@ import typer
 from smoothcert.cli.options import choose_seed
 from smoothcert.data import load_dataset
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.report import Summary, print_summaries, time_reduction
+from smoothcert.report import Summary, members_to_json, print_summaries, time_reduction
 from smoothcert.store import Run
 
 
@@ -82,6 +82,8 @@ def analyze(
     summaries = [Summary.of_path(path) for path in paths]
     if as_json:
         rows = [summary.to_json() for summary in summaries]
+        for summary, row in zip(summaries, rows, strict=True):
+            row["members"] = members_to_json(summary, summaries)
         if against is not None:
             reference = Run.open(against)
             for path, row in zip(paths, rows, strict=True):

@@ -1,9 +1,10 @@
 """Runs -> tables, figures and one self-contained page."""
 
-from smoothcert.report.cost import returned_by_phase, sample_reduction, time_reduction
+from smoothcert.report.cost import consensus_rate, returned_by_phase, sample_reduction, time_reduction
 from smoothcert.report.figures import certified_accuracy_figure, p_hat_figure, votes_figure
 from smoothcert.report.images_figure import images_figure
 from smoothcert.report.listings import LISTINGS, print_listing
+from smoothcert.report.members import member_curves, members_to_json
 from smoothcert.report.page import write_report
 from smoothcert.report.preview_table import print_preview
 from smoothcert.report.style import figure_svg, save_figure
@@ -15,9 +16,12 @@ __all__ = [
     "Summary",
     "certified_accuracy_figure",
     "common_grid",
+    "consensus_rate",
     "describe_indices",
     "figure_svg",
     "images_figure",
+    "member_curves",
+    "members_to_json",
     "p_hat_figure",
     "percent",
     "print_listing",

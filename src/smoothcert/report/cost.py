@@ -51,8 +51,28 @@ def returned_by_phase(run: Run) -> dict[str, dict[str, float]]:
     }
 
 
+def consensus_rate(run: Run) -> float | None:
+    """Return KCR, the share of votes in which the first K members agreed; None if the run is about no consensus.
+
+    Exact, from the evaluations counted: a vote costs the first members, and without consensus all of them.
+    """
+    ensemble = run.manifest.get("ensemble", {})
+    first = ensemble.get("first_evaluations")
+    votes = int(np.sum(run.column("samples"), dtype=np.int64))
+    if first is None or not votes:
+        return None
+    whole = int(ensemble["evaluations_per_vote"])
+    if whole == first:  # K = k: nobody is left to be spared
+        return None
+    return (whole * votes - int(np.sum(run.column("evaluations"), dtype=np.int64))) / ((whole - first) * votes)
+
+
 def cost_figures(run: Run) -> dict[str, Any]:
     """Return the figures of cost that one run gives by itself, for `--json`."""
     if not len(run):
-        return {"sample_reduction": None, "returned_by_phase": {}}
-    return {"sample_reduction": sample_reduction(run), "returned_by_phase": returned_by_phase(run)}
+        return {"sample_reduction": None, "returned_by_phase": {}, "consensus_rate": None}
+    return {
+        "sample_reduction": sample_reduction(run),
+        "returned_by_phase": returned_by_phase(run),
+        "consensus_rate": consensus_rate(run),
+    }

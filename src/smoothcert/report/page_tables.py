@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import Outcome
+from smoothcert.report.members import member_curves
 from smoothcert.report.style import printable
 from smoothcert.report.summary import CONFIDENCE, Summary, describe_indices
 from smoothcert.report.tables import percent
@@ -25,6 +26,7 @@ _FIELDS = {
     "seed": "seed of the noise",
     "engine": "engine",
     "model": "weights digest",
+    "ensemble": "ensemble",
     "num_classes": "classes",
     "dataset": "data set",
     "indices": "images",
@@ -53,6 +55,9 @@ def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> s
         cells += [f"{abstained:,}<small>{_percent_up(results.abstained())}%</small>"]
         cells += [f"{_mean_up(summary.samples)}<small>{_mean_up(summary.evaluations)} passes</small>"]
         rows.append([name_span(summary.name), *cells])
+    for curve in member_curves(summaries):
+        shares = [f"{percent(share)}%" for share in curve.certified_accuracy(radii)]
+        rows.append([name_span(curve.name), "", floor_digits(curve.average_radius(), 4), *shares, "", ""])
     return _table("results", "Certified accuracy (%) at radius r, with 95% intervals; ACR; cost", heads, rows)
 
 

@@ -99,6 +99,13 @@ class Summary:
         return max(len(self.manifest.get("indices", ())) - len(self.results), 0)
 
     @property
+    def evaluations_per_vote(self) -> float | None:
+        """Mean network evaluations of a vote, where known."""
+        if self.samples is None or self.evaluations is None or not self.samples.sum():
+            return None
+        return float(self.evaluations.sum() / self.samples.sum())
+
+    @property
     def indices(self) -> str:
         """The images in words."""
         return describe_indices(self.results.index)
@@ -132,6 +139,7 @@ class Summary:
             **{key: self.manifest.get(key) for key in ("norm", "noise", "procedure", "alpha", "dataset")},
             "samples_per_image": _mean(self.samples),
             "evaluations_per_image": _mean(self.evaluations),
+            "evaluations_per_vote": self.evaluations_per_vote,
             "p_hat_quantiles": None
             if self.p_hat is None or len(self.p_hat) == 0
             else {

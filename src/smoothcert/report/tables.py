@@ -9,11 +9,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import ACR_CAVEAT, radius_grid
+from smoothcert.report.members import member_curves
 from smoothcert.report.summary import Summary
 from smoothcert.store import floor_digits
 
 _STEPS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _MOST_RADII = 9  # what fits beside the other columns in eighty characters
+
+
+_ENVELOPE = (
+    "envelope: the upper envelope of an ensemble's members, at each radius the member that is best there, with the "
+    "area below it as ACR; no classifier has it. average: the mean of the members."
+)
 
 
 def percent(fraction: float) -> str:
@@ -67,10 +74,14 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
             f"{100 * summary.results.abstained():.1f}",
             "" if summary.samples is None or not len(summary.samples) else f"{summary.samples.mean():.0f}",
         )
+    curves = list(member_curves(summaries))
+    for curve in curves:
+        shares = [percent(share) for share in curve.certified_accuracy(grid)]
+        table.add_row(curve.name, "", floor_digits(curve.average_radius(), 5), *shares, "", "")
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=160)
     console.print(table)
-    for line in _small_print(summaries, numbered):
+    for line in [*_small_print(summaries, numbered), *([_ENVELOPE] if curves else [])]:
         console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
@@ -97,6 +108,14 @@ def _small_print(summaries: Sequence[Summary], numbered: bool) -> Iterator[str]:
         yield f"All about {common.pop()}."
     for about in sorted({summary.setting for summary in summaries if summary.manifest}):
         yield about
+    for summary in summaries:
+        rate, ensemble = summary.cost.get("consensus_rate"), summary.manifest.get("ensemble", {})
+        if rate is not None:
+            yield (
+                f"{summary.name}: in {rate:.1%} of the votes (KCR) the first {ensemble['consensus']} members agreed; "
+                f"{summary.evaluations_per_vote:.2f} evaluations per vote of at most "
+                f"{ensemble['evaluations_per_vote']}."
+            )
     if any(summary.samples is not None for summary in summaries):
         yield "votes: mean per image, counting those that chose the class. –: not asked about."
     yield ACR_CAVEAT

@@ -30,9 +30,11 @@ def make_manifest(
         indices: images of the run, in the data set's numbering.
     """
     engine = certification.engine
+    ensemble = certification.ensembles[answer] if certification.ensembles else None
     return {
         "format": FORMAT,
         "model": certification.models[answer],
+        **({} if ensemble is None else {"ensemble": plain(ensemble)}),
         "num_classes": engine.num_classes,
         "engine": engine.engine_name,
         "noise": certification.noise.describe(),
@@ -66,11 +68,16 @@ def plain(value: Any) -> Any:
 
 def check_same(stored: Mapping[str, Any], wanted: Mapping[str, Any], where: str) -> None:
     """Refuse to continue a run under another manifest, naming every field that differs."""
-    differing = _differences("", stored, wanted)
+    differing = differences(stored, wanted)
     if differing:
         raise ManifestMismatchError(
             f"cannot resume {where}: {'; '.join(differing)}; use the same settings or start a new run elsewhere"
         )
+
+
+def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
+    """Return a text for every field that differs between two manifests."""
+    return _differences("", stored, wanted)
 
 
 def _differences(prefix: str, stored: Any, wanted: Any) -> list[str]:

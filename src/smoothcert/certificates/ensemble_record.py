@@ -1,0 +1,46 @@
+"""What a run's manifest says about an ensemble: its members, its rule, and when it stops asking."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from smoothcert.certificates.identity import identities
+from smoothcert.ensembles import (
+    ConsensusEnsemble,
+    EarlyExitEnsemble,
+    Panel,
+    VotingEnsemble,
+    exits_early,
+)
+
+
+def ensemble_records(model: Any) -> tuple[dict[str, Any] | None, ...]:
+    """Return one record per answer of a model; None for what is no ensemble.
+
+    Not needed to tell two ensembles apart, which their identity does: it lets a reader of the run find the members,
+    and compute how often a consensus spared the others.
+    """
+    parts = model.classifiers if isinstance(model, Panel) else (model,)
+    return tuple(
+        _record(part) if isinstance(part, VotingEnsemble | EarlyExitEnsemble) else None for part in parts
+    )
+
+
+def _record(model: VotingEnsemble | EarlyExitEnsemble) -> dict[str, Any]:
+    voting = model if isinstance(model, VotingEnsemble) else model.ensemble
+    record: dict[str, Any] = {
+        "kind": type(model).__name__,
+        "rule": voting.rule,
+        "members": [identities(member)[0] for member in model.members],
+        "evaluations_per_vote": model.evaluations_per_vote,
+    }
+    if isinstance(model, ConsensusEnsemble):
+        first = list(model.members)[: model.k]
+        # Unknown where a first member stops early itself: its votes differ in cost.
+        record["consensus"] = model.k
+        record["first_evaluations"] = (
+            None
+            if any(exits_early(member) for member in model.members)
+            else sum(int(getattr(member, "evaluations_per_vote", 1)) for member in first)
+        )
+    return record

@@ -1,0 +1,106 @@
+"""The members of an ensemble as a background to compare it with: their upper envelope and their average."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from smoothcert.certificates import radius_grid
+from smoothcert.report.summary import Summary
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class MembersCurve:
+    """A curve made of the certified accuracies of several members, radius by radius.
+
+    Not the accuracy of any classifier: the envelope takes at each radius the member that is best there, which nobody
+    could choose beforehand.
+
+    Args:
+        name: what it is, in words.
+        members: the members' summaries.
+        reduce: from accuracies (members, radii) to one curve.
+    """
+
+    name: str
+    members: tuple[Summary, ...]
+    reduce: Callable[[Floats], Floats]
+
+    def certified_accuracy(self, radii: ArrayLike) -> Floats:
+        """Return the curve at radii, in pixel units."""
+        return self.reduce(np.stack([member.results.certified_accuracy(radii) for member in self.members]))
+
+    def average_radius(self) -> float:
+        """Return the area under the curve; for one classifier that is its ACR."""
+        ends = np.unique(np.concatenate([member.results.radius for member in self.members]))
+        ends = ends[ends > 0]
+        return float(np.sum(np.diff(ends, prepend=0.0) * self.certified_accuracy(ends)))
+
+    def to_json(self, radii: Sequence[float]) -> dict[str, Any]:
+        """Return plain values; keys of certified accuracy as in `Summary.to_json`."""
+        shares = self.certified_accuracy(radii)
+        return {
+            "acr": self.average_radius(),
+            "certified_accuracy": {
+                f"{radius:.2f}" if round(radius, 2) == radius else f"{radius:g}": float(share)
+                for radius, share in zip(radii, shares, strict=True)
+            },
+        }
+
+
+def members_of(summary: Summary, summaries: Sequence[Summary]) -> tuple[Summary, ...]:
+    """Return the summaries of all members of an ensemble, under the same settings; none if one is missing."""
+    wanted = summary.manifest.get("ensemble", {}).get("members", ())
+    found = {
+        other.manifest["model"]: other
+        for other in summaries
+        if other.manifest and _setting(other) == _setting(summary)
+    }
+    return tuple(found[model] for model in wanted) if all(model in found for model in wanted) else ()
+
+
+def member_curves(summaries: Sequence[Summary]) -> Iterator[MembersCurve]:
+    """Yield upper envelope and average for every set of members whose ensemble is among the summaries too."""
+    seen: set[frozenset[str]] = set()
+    for summary in summaries:
+        members = members_of(summary, summaries)
+        key = frozenset(member.manifest["model"] for member in members)
+        if len(members) < 2 or key in seen:
+            continue
+        seen.add(key)
+        yield from curves_of(members)
+
+
+def members_to_json(summary: Summary, summaries: Sequence[Summary]) -> dict[str, Any] | None:
+    """Return upper envelope and average of an ensemble's members as plain values; None without its members."""
+    members = members_of(summary, summaries)
+    if len(members) < 2:
+        return None
+    radii = radius_grid(max(member.largest_radius for member in members)).tolist()
+    envelope, average = curves_of(members)
+    return {"upper_envelope": envelope.to_json(radii), "average": average.to_json(radii)}
+
+
+def curves_of(members: Sequence[Summary]) -> tuple[MembersCurve, MembersCurve]:
+    """Return upper envelope and average of given members."""
+    count = len(members)
+    return (
+        MembersCurve(f"envelope of {count}", tuple(members), lambda shares: np.max(shares, axis=0)),
+        MembersCurve(f"average of {count}", tuple(members), lambda shares: np.mean(shares, axis=0)),
+    )
+
+
+def _setting(summary: Summary) -> tuple[Any, ...]:
+    """Return what two runs must share to be compared radius by radius."""
+    manifest = summary.manifest
+    return (
+        manifest["dataset"]["digest"],
+        tuple(summary.results.index.tolist()),
+        *(repr(manifest[field]) for field in ("noise", "norm", "procedure", "alpha")),
+    )
