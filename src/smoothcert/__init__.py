@@ -24,7 +24,7 @@ from smoothcert.models import Denoised, create_model
 from smoothcert.noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, Uniform
 from smoothcert.report import write_report
 from smoothcert.sampling import Counts
-from smoothcert.store import Run, certify, certify_panel
+from smoothcert.store import Run, audit, certify, certify_panel
 from smoothcert.training import TrainConfig, fine_tune, load_recipe, train
 
 __version__ = version("smoothcert")
@@ -50,6 +50,7 @@ __all__ = [
     "TrainConfig",
     "Uniform",
     "VotingEnsemble",
+    "audit",
     "bounds",
     "certify",
     "certify_panel",

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from smoothcert.cli.analyze import analyze
+from smoothcert.cli.audit import audit
 from smoothcert.cli.certify import certify
 from smoothcert.cli.demo import demo
 from smoothcert.cli.ensemble import ensemble
@@ -46,7 +47,7 @@ def _common(
     pass
 
 
-for command in (demo, train, ensemble, certify, predict, analyze, export, recipes, datasets, models, methods):
+for command in (demo, train, ensemble, certify, predict, audit, analyze, export, recipes, datasets, models, methods):
     app.command()(command)
 
 

@@ -1,5 +1,6 @@
 """Certificates -> a run folder that survives a crash; the field's TSV in and out."""
 
+from smoothcert.store.auditing import AuditReport, Finding, Trust, audit
 from smoothcert.store.certify import certify, certify_panel
 from smoothcert.store.export import EXPORTERS, export_run
 from smoothcert.store.run import Run
@@ -7,7 +8,11 @@ from smoothcert.store.tsv import floor_digits, format_tsv, read_tsv
 
 __all__ = [
     "EXPORTERS",
+    "AuditReport",
+    "Finding",
     "Run",
+    "Trust",
+    "audit",
     "certify",
     "certify_panel",
     "export_run",

@@ -1,0 +1,67 @@
+"""`smoothcert audit`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smoothcert import store
+from smoothcert.cli import options as opt
+
+EXIT_CODES = {store.Trust.TRUSTED: 0, store.Trust.NOT_TRUSTED: 1, store.Trust.UNDECIDED: 3}
+
+
+def audit(
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", help="Folder of the model; by default where the run says it was."),
+    ] = None,
+    dataset: Annotated[
+        str | None, typer.Option("--dataset", help="Name of the data set; by default the run's.")
+    ] = None,
+    data_dir: opt.DataDir = None,
+    fraction: Annotated[
+        float | None,
+        typer.Option(
+            "--fraction", help="Share of the votes to draw again; .01, at least 256 chunks, by default."
+        ),
+    ] = None,
+    seed: Annotated[
+        str | None, typer.Option("--seed", help="Seed of the choice of votes; drawn in secret by default.")
+    ] = None,
+    workers: opt.Workers = None,
+    batch_size: opt.BatchSize = None,
+    as_json: Annotated[bool, typer.Option("--json", help="All findings as JSON.")] = False,
+) -> None:
+    """Say in one line whether a run can be trusted.
+
+    Every radius is proven again from the stored votes, digests of model and data are compared, and a share of the
+    votes is drawn again from their keys and compared one by one. Exit code 0: can be trusted; 1: cannot; 3: nothing
+    is wrong, but no vote could be drawn again (the model or the data are missing).
+
+    Example:
+
+      smoothcert audit demo/runs/ensemble --fraction 0.1
+    """
+    report = store.audit(
+        run,
+        model=model,
+        dataset=dataset,
+        data_dir=data_dir,
+        fraction=fraction,
+        seed=opt.choose_seed(seed),
+        workers=workers,
+        batch_size=batch_size,
+        show_progress=True,
+    )
+    if as_json:
+        print(json.dumps(report.to_json(), indent=2))
+    else:
+        print(report.line)
+        for line in report.lines():
+            print(line)
+    raise typer.Exit(EXIT_CODES[report.trust])

@@ -1,0 +1,197 @@
+"""`audit`: can a run folder be trusted? Nothing stored in it is believed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from smoothcert.certificates import Certification, SmoothedClassifier, check_batch_size
+from smoothcert.data import Dataset
+from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
+from smoothcert.execution import progress
+from smoothcert.sampling import check_workers
+from smoothcert.seeding import check_seed
+from smoothcert.store.auditing.checks import (
+    Terms,
+    check_images,
+    check_labels,
+    check_proofs,
+    check_seals,
+    note_versions,
+    read_terms,
+)
+from smoothcert.store.auditing.parts import Source, find_classifier, find_dataset
+from smoothcert.store.auditing.redraw import Comparison, all_places, choose, drawn_again
+from smoothcert.store.auditing.report import AuditReport
+from smoothcert.store.auditing.stored import StoredImage, StoredRun, read_stored
+from smoothcert.store.auditing.whole_images import CountComparison, places_of
+from smoothcert.store.database import FILE_NAME, RunDatabase
+from smoothcert.store.manifest import differences, make_manifest
+
+_BARE_FRACTION = 0.01  # of the images, where only counts are stored
+_LEFT_OUT = ("versions", "engine", "format")  # noted, resolved anew, checked before
+
+
+def audit(
+    run: str | Path,
+    *,
+    model: Source | None = None,
+    dataset: Dataset | str | None = None,
+    data_dir: str | Path | None = None,
+    fraction: float | None = None,
+    seed: int | None = None,
+    workers: int | None = None,
+    batch_size: int | None = None,
+    show_progress: bool | None = None,
+) -> AuditReport:
+    """Check a run folder: every radius from its votes, digests, and votes drawn again from their keys.
+
+    Not a second certification: with the default fraction one chunk in a hundred is drawn again. A change of m chunks
+    escapes with probability (1 - fraction)^m; to raise one radius takes the votes of many.
+
+    Args:
+        run: the run folder.
+        model: folder of the model, a classifier or a callable; by default where the run says it was.
+        dataset: a data set or its name; by default the one of the manifest.
+        data_dir: folder of the data set's files; by default where the run says they were.
+        fraction: share of the chunks to draw again, from 0 to 1; None: .01, at least 256 chunks.
+        seed: of the choice of chunks; None draws a secret one.
+        workers: threads; one per core by default.
+        batch_size: most rows per forward pass.
+        show_progress: None shows it on a terminal only.
+    """
+    folder = Path(run)
+    if fraction is not None and not 0 <= fraction <= 1:
+        raise InvalidArgumentError(f"fraction must be a share from 0 to 1, got {fraction!r}")
+    stored = _read(folder)
+    report = AuditReport(str(run), images=len(stored.images), seed=check_seed(seed))
+    terms = read_terms(stored, report)
+    if terms is None:
+        return report
+    check_images(stored, report)
+    check_seals(stored, report)
+    with progress("proving again", len(stored.images), shown=show_progress) as show:
+        check_proofs(stored, terms, report, show)
+    note_versions(stored, report)
+    images = find_dataset(stored, folder, dataset, None if data_dir is None else Path(data_dir), report)
+    if images is not None:
+        check_labels(stored, images, report)
+    classifier = find_classifier(stored, terms.noise, folder, model, report)
+    if classifier is not None and images is not None and stored.images and fraction != 0:
+        with _refusals(report):
+            certification = _certification(classifier, images, stored, terms, report)
+            if certification is not None:
+                _redraw(
+                    certification,
+                    images,
+                    stored,
+                    fraction,
+                    report,
+                    workers=check_workers(workers),
+                    batch_size=check_batch_size(batch_size, images.image(stored.images[0].index)),
+                    show_progress=show_progress,
+                )
+    elif fraction == 0:
+        report.notes.insert(0, "no vote was drawn again, as asked")
+    return report
+
+
+def _read(folder: Path) -> StoredRun:
+    if not (folder / FILE_NAME).is_file():
+        raise StoreError(
+            f"{folder} is not a run folder: it has no {FILE_NAME}; `smoothcert certify` makes one"
+        )
+    database = RunDatabase(folder, writable=False)
+    try:
+        return read_stored(database)
+    finally:
+        database.close()
+
+
+@contextmanager
+def _refusals(report: AuditReport) -> Iterator[None]:
+    """Take a model or image that is refused for a finding: whoever made the run was not refused."""
+    try:
+        yield
+    except SmoothcertError as error:
+        report.found("votes", f"its votes cannot be drawn again: {error}")
+
+
+def _certification(
+    classifier: SmoothedClassifier,
+    dataset: Dataset,
+    stored: StoredRun,
+    terms: Terms,
+    report: AuditReport,
+) -> Certification | None:
+    """Bind the classifier as the manifest says; None with a note if this machine cannot run it."""
+    engine, example = stored.manifest["engine"], classifier.check_image(dataset.image(stored.images[0].index))
+    try:
+        certification = classifier.certification(
+            terms.procedure,
+            alpha=terms.alpha,
+            seed=terms.seed,
+            engine=engine,
+            example=example,
+            images=len(stored.images),
+        )
+    except InvalidArgumentError as error:  # made on a device that this machine does not have
+        report.notes.insert(0, f"its votes cannot be drawn again here: {error}")
+        return None
+    if certification.engine.engine_name != engine:
+        report.notes.append(f"made with engine {engine}, drawn again with {certification.engine.engine_name}")
+    again = make_manifest(certification, 0, dataset, stored.manifest["indices"])
+    for field in _LEFT_OUT:
+        again[field] = stored.manifest.get(field)
+    for text in differences(stored.manifest, again):
+        report.found("manifest", text)
+    certification.check(example)
+    return certification
+
+
+def _redraw(
+    certification: Certification,
+    dataset: Dataset,
+    stored: StoredRun,
+    fraction: float | None,
+    report: AuditReport,
+    *,
+    workers: int,
+    batch_size: int,
+    show_progress: bool | None,
+) -> None:
+    """Draw a share of the votes again; images without stored votes as a whole."""
+    classes, inside = certification.engine.num_classes, range(len(dataset))
+    images = [image for image in stored.images if image.index in inside and _is_readable(image, classes)]
+    kept = [image for image in images if image.votes]
+    bare = [image for image in images if not image.votes]
+    if bare and not kept:  # a run of counts alone: a share of its images, else all that lack votes
+        bare = choose(bare, _BARE_FRACTION if fraction is None else fraction, report.seed)
+    everywhere = all_places(kept, classes)
+    chosen = choose(everywhere, fraction, report.seed) if everywhere else []
+    whole = [place for image in bare for place in places_of(image, certification.plan.phases, classes)]
+    if bare:
+        report.notes.append(
+            f"votes of {len(bare):,} images are stored as counts only; they were drawn again whole"
+        )
+    report.all_chunks = len(everywhere) + sum(-(-int(i.certificate[6]) // 64) for i in images if not i.votes)
+    one_by_one, counted = Comparison(certification, report), CountComparison(certification, bare, report)
+    with progress("drawing votes again", len(chosen) + len(whole), shown=show_progress) as show:
+        for places, comparison in ((chosen, one_by_one), (whole, counted)):
+            how: dict[str, Any] = {"workers": workers, "batch_size": batch_size, "show": show}
+            for place, chunk, found in drawn_again(certification, dataset, places, **how):
+                comparison.take(place, chunk, found)
+    one_by_one.conclude()
+    counted.conclude()
+
+
+def _is_readable(image: StoredImage, num_classes: int) -> bool:
+    """Return whether counts and votes can be read; the proof has said so if not."""
+    try:
+        image.tallies()
+        image.ballots(num_classes)
+    except (TypeError, ValueError):
+        return False
+    return True

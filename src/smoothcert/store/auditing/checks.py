@@ -1,0 +1,123 @@
+"""Checks that need nothing but the run folder: manifest, images, seals, and the proof of every certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+
+from smoothcert.certificates import PROCEDURES, Plan, Procedure
+from smoothcert.data import Dataset
+from smoothcert.errors import SmoothcertError
+from smoothcert.execution.progress import Progress
+from smoothcert.noise import NoiseLaw, noise_from
+from smoothcert.sampling import CHUNK_VOTES
+from smoothcert.seeding import check_seed
+from smoothcert.store.auditing.independent import contradictions
+from smoothcert.store.auditing.replay import Replay
+from smoothcert.store.auditing.report import AuditReport
+from smoothcert.store.auditing.stored import StoredRun
+from smoothcert.store.manifest import FORMAT
+
+_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What the manifest says the run did, as things that can be run."""
+
+    noise: NoiseLaw
+    procedure: Procedure
+    plan: Plan
+    alpha: float
+    seed: int
+
+
+def read_terms(stored: StoredRun, report: AuditReport) -> Terms | None:
+    """Turn the manifest into what it describes; None with a finding if it describes nothing."""
+    manifest = stored.manifest
+    try:
+        noise = noise_from(dict(manifest["noise"]))
+        about = {key: value for key, value in manifest["procedure"].items() if key != "name"}
+        procedure = PROCEDURES[manifest["procedure"]["name"]](**about)
+        alpha, seed = float(manifest["alpha"]), check_seed(int(manifest["seed"]))
+        plan = procedure.plan(noise, alpha)
+        expected = {"format": FORMAT, "chunk_votes": CHUNK_VOTES, "norm": noise.norm}
+        for field, value in expected.items():
+            if manifest[field] != value:
+                report.found("manifest", f"{field} is {manifest[field]!r}, expected {value!r}")
+        # Read here, so that what is missing is missed in this place.
+        _ = manifest["model"], manifest["engine"], manifest["on_nan"], manifest["dataset"]["digest"]
+        _ = int(manifest["num_classes"]), set(manifest["indices"])
+    except (SmoothcertError, KeyError, TypeError, ValueError, ArithmeticError) as error:
+        report.found("manifest", f"the manifest describes no run ({type(error).__name__}: {error})")
+        return None
+    return Terms(noise, procedure, plan, alpha, seed)
+
+
+def check_images(stored: StoredRun, report: AuditReport) -> None:
+    """Hold the stored images against the manifest's list."""
+    listed, there = stored.manifest["indices"], [image.index for image in stored.images]
+    for title, found in (
+        ("are missing: the run is unfinished, or they were removed", set(listed) - set(there)),
+        ("are stored, but not listed in the manifest", set(there) - set(listed)),
+        ("have counts or votes, but no certificate", set(stored.strays)),
+    ):
+        if found:
+            report.found("images", f"{len(found):,} images {title}: {_some(sorted(found))}")
+    if len(set(listed)) != len(listed):
+        report.found("images", "the manifest lists an image twice")
+
+
+def check_seals(stored: StoredRun, report: AuditReport) -> None:
+    """Hold every image against its seal; an older run has none, and then votes are not stored either."""
+    broken = [image.index for image in stored.images if image.seal not in (None, stored.seal_of(image))]
+    unsealed = [image.index for image in stored.images if image.seal is None and image.votes]
+    if broken and len(broken) == len(stored.images):
+        report.found(
+            "manifest", "the manifest, or every image, was changed after it was written (no seal fits)"
+        )
+    else:
+        for index in broken:
+            report.found("seal", "something stored about it was changed after it was written", index)
+    for index in unsealed:
+        report.found("seal", "its seal is missing", index)
+
+
+def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Progress) -> None:
+    """Make every certificate again from its stored votes, and its bound by an independent formula."""
+    replay = Replay(terms.plan, int(stored.manifest["num_classes"]))
+    for done, image in enumerate(stored.images, start=1):
+        texts = list(replay.differences(image))
+        try:
+            texts += contradictions(
+                terms.noise, stored.manifest["procedure"], terms.alpha, image.certificate, image.tallies()
+            )
+        except (TypeError, ValueError, IndexError, ArithmeticError) as error:
+            texts.append(f"its bound cannot be computed again: {error}")
+        for text in texts:
+            report.found("proof", text, image.index)
+        show(done, f"{len(report.findings)} findings")
+
+
+def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> None:
+    """Hold stored labels against the data set's."""
+    for image in stored.images:
+        label = int(dataset.labels[image.index]) if 0 <= image.index < len(dataset) else None
+        if image.certificate[1] != label:
+            report.found(
+                "label", f"its label is stored as {image.certificate[1]}, but it is {label}", image.index
+            )
+
+
+def note_versions(stored: StoredRun, report: AuditReport) -> None:
+    """Note releases that differ from today's: they may round differently."""
+    old = {name: text for name, text in stored.manifest.get("versions", {}).items() if name != "python"}
+    other = [f"{name} {text} (here {version(name)})" for name, text in old.items() if version(name) != text]
+    if other:
+        report.notes.append(f"the run was made with {', '.join(other)}")
+
+
+def _some(indices: Sequence[int]) -> str:
+    more = "" if len(indices) <= _LISTED else ", .."
+    return ", ".join(map(str, indices[:_LISTED])) + more

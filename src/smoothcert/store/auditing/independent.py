@@ -1,0 +1,97 @@
+"""The bounds behind a certificate, computed a second time by other formulas than the ones that made it.
+
+Tails are summed term by term instead of inverting the incomplete beta function; the e-process is integrated
+numerically (Jeffreys' prior is flat in theta where p = sin^2 theta) instead of by its closed form; the normal
+distribution is Python's own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from smoothcert.bounds.boundary import binomial_law
+from smoothcert.certificates import Tally
+from smoothcert.noise import NoiseLaw
+
+_TOLERANCE = 1e-9  # relative, of radii
+_TAIL_TOLERANCE = 1e-6  # relative, of error probabilities
+_EVIDENCE_TOLERANCE = 1e-3  # relative; the quadrature is good to 1e-4
+_POINTS = 2**14
+
+
+def tail(successes: int, trials: int, p: float) -> float:
+    """Return the chance of at least so many successes, summed term by term."""
+    lowest, law = binomial_law(trials, p)
+    return min(1.0, math.fsum(law[max(successes - lowest, 0) :].tolist()))
+
+
+@lru_cache(maxsize=2**14)
+def evidence(successes: int, trials: int, p0: float) -> float:
+    """Return the e-process against p <= p0, by the midpoint rule; 0 where p0 leaves no alternative."""
+    first = math.asin(math.sqrt(p0))
+    theta = first + (math.pi / 2 - first) * (np.arange(_POINTS) + 0.5) / _POINTS
+    p = np.sin(theta) ** 2
+    failures = trials - successes
+    logs = successes * (np.log(p) - math.log(p0))
+    if failures:
+        logs = logs + failures * (np.log1p(-p) - math.log1p(-p0))
+    largest = float(logs.max())
+    return math.exp(min(largest + math.log(float(np.exp(logs - largest).mean())), 700.0))
+
+
+RADII: dict[str, Callable[[float, Mapping[str, Any]], float]] = {
+    "gaussian": lambda p, law: law["sigma"] * NormalDist().inv_cdf(p),
+    "uniform": lambda p, law: 2 * law["half_width"] * (p - 0.5),
+    "laplace": lambda p, law: -law["scale"] * math.log(2 * (1 - p)),
+}
+"""Radius by noise law from a probability in (1/2, 1); laws that are not here are checked by their own code alone."""
+
+
+def contradictions(
+    noise: NoiseLaw,
+    procedure: Mapping[str, Any],
+    alpha: float,
+    certificate: Sequence[Any],
+    tallies: Sequence[Tally],
+) -> list[str]:
+    """Return what a certified image claims beyond what its counts prove; nothing for an abstention.
+
+    Args:
+        noise: law of the noise.
+        procedure: its description in the manifest.
+        alpha: error probability per image.
+        certificate: the stored row.
+        tallies: the stored counts at deciding looks.
+    """
+    predicted, radius, p_lower = certificate[3], certificate[4], certificate[5]
+    if predicted is None:
+        return [] if radius == 0 else [f"abstained with a radius of {radius}"]
+    found = []
+    law = RADII.get(noise.law_name)
+    if law is not None and procedure.get("bound") is None and p_lower < 1:
+        most = law(max(p_lower, 0.5), noise.parameters())
+        if radius > most * (1 + _TOLERANCE) + 1e-15:
+            found.append(f"radius {radius} is more than the {most} that p_lower = {p_lower} gives")
+    for tally in tallies:
+        if tally.purpose in ("bound", "certify"):
+            p0 = p_lower if tally.radius is None else float(noise.threshold(tally.radius))
+            text = _unproven(procedure, alpha, int(tally.counts.votes[predicted]), tally.counts.drawn, p0)
+            found += [text] if text else []
+    return found
+
+
+def _unproven(procedure: Mapping[str, Any], alpha: float, votes: int, drawn: int, p0: float) -> str | None:
+    """Say so if the counts at a deciding look do not prove a probability above p0."""
+    claim = f"{votes:,} of {drawn:,} votes do not prove a probability of {p0}"
+    if procedure["name"] == "sequential":
+        needed = (1 - _EVIDENCE_TOLERANCE) / alpha
+        return None if p0 <= 0 or evidence(votes, drawn, p0) >= needed else f"{claim} at alpha {alpha}"
+    # Every look of a group-sequential table spends at most alpha by itself; a stage of CERTIFYADP its share.
+    level = alpha / len(procedure["stages"]) if procedure["name"] == "staged" else alpha
+    return None if tail(votes, drawn, p0) <= level * (1 + _TAIL_TOLERANCE) else f"{claim} at alpha {level}"

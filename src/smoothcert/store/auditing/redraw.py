@@ -1,0 +1,165 @@
+"""Votes drawn again from their keys and compared, one by one, with the stored ones."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from smoothcert.certificates import Certification
+from smoothcert.data import Dataset
+from smoothcert.execution.progress import Progress
+from smoothcert.sampling import CHUNK_VOTES, Chunk, Sampler
+from smoothcert.store.auditing.report import AuditReport
+from smoothcert.store.auditing.stored import StoredImage
+
+T = TypeVar("T")
+
+ROUNDING_GAP = 1e-4
+"""Two logits nearer than this may change places on another processor or engine; a vote between others may not."""
+LEAST_CHUNKS = 256
+"""Chunks re-drawn by default, if the run has so many: seconds of work."""
+_DEFAULT_FRACTION = 0.01
+_MOST_ROUNDING = 1e-3  # share of re-drawn votes that rounding may explain: it is near 1e-5 for real networks
+_QUEUED = 2  # batches per worker
+_BATCHES = 4  # per job
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a chunk belongs: image, phase, number of the chunk, and the stored classes of its votes."""
+
+    index: int
+    phase: str
+    number: int
+    classes: NDArray[np.unsignedinteger]
+
+
+def all_places(images: Iterable[StoredImage], num_classes: int) -> list[Place]:
+    """Return every chunk of which the votes are stored."""
+    found = []
+    for image in images:
+        for phase, classes in image.ballots(num_classes).items():
+            for number in range(-(-len(classes) // CHUNK_VOTES)):
+                part = classes[number * CHUNK_VOTES : (number + 1) * CHUNK_VOTES]
+                found.append(Place(image.index, phase, number, part))
+    return found
+
+
+def choose(places: Sequence[T], fraction: float | None, seed: int) -> list[T]:
+    """Choose chunks at random, by a seed that whoever made the run could not know.
+
+    Args:
+        places: all chunks.
+        fraction: share of them, at least one chunk unless it is 0; None: one in a hundred, at least `LEAST_CHUNKS`.
+        seed: of the choice.
+    """
+    if fraction is None:
+        wanted = min(len(places), max(LEAST_CHUNKS, math.ceil(_DEFAULT_FRACTION * len(places))))
+    else:
+        wanted = min(len(places), math.ceil(fraction * len(places)))
+    chosen = np.random.default_rng(seed).choice(len(places), size=wanted, replace=False)
+    return [places[number] for number in np.sort(chosen)]
+
+
+def drawn_again(
+    certification: Certification,
+    dataset: Dataset,
+    places: Sequence[Place],
+    *,
+    workers: int,
+    batch_size: int,
+    show: Progress,
+) -> Iterator[tuple[Place, Chunk, NDArray[np.unsignedinteger]]]:
+    """Yield every place with its chunk and the classes that its votes have when drawn again, in any order."""
+    job = _BATCHES * max(1, batch_size // CHUNK_VOTES)
+    waiting = iter(range(0, len(places), job))
+    images: dict[int, torch.Tensor] = {}
+    done = 0
+
+    def chunk_at(place: Place) -> Chunk:
+        if place.index not in images:
+            images.clear()  # places come image by image
+            images[place.index] = dataset.image(place.index)
+        return Chunk(images[place.index], place.index, place.phase, place.number, len(place.classes))
+
+    with certification.pool(workers, batch_size) as pool:
+        while True:
+            while pool.outstanding < _QUEUED * workers and (first := next(waiting, None)) is not None:
+                tagged = [(place, chunk_at(place)) for place in places[first : first + job]]
+                pool.submit(tagged, [chunk for _, chunk in tagged])
+            if not pool.outstanding:
+                return
+            for (place, chunk), votes in pool.collect():
+                assert votes.classes is not None  # a sampler of our own always says them
+                yield place, chunk, votes.classes[0]
+                done += 1
+            show(done, f"{done * CHUNK_VOTES:,} votes")
+
+
+class Comparison:
+    """Compares re-drawn votes with stored ones and says of each difference where it can come from.
+
+    Args:
+        certification: what drew the votes.
+        report: told about differences.
+    """
+
+    def __init__(self, certification: Certification, report: AuditReport) -> None:
+        self.engine, self.report = certification.engine, report
+        self._sampler = Sampler(
+            certification.engine,
+            certification.noise,
+            seed=certification.seed,
+            batch_size=CHUNK_VOTES,
+            on_nan=certification.on_nan,
+        )
+        self._changed: defaultdict[int, list[float]] = defaultdict(list)
+
+    def take(self, place: Place, chunk: Chunk, classes: NDArray[np.unsignedinteger]) -> None:
+        """Take one chunk that was drawn again."""
+        self.report.redrawn = (self.report.redrawn or 0) + len(classes)
+        self.report.chunks += 1
+        differing = np.flatnonzero(classes != place.classes)
+        if differing.size:
+            gaps = self.gaps(chunk, place.classes)[differing]
+            self.report.arithmetic += int((gaps < ROUNDING_GAP).sum())
+            self._changed[place.index] += gaps[gaps >= ROUNDING_GAP].tolist()
+
+    def logits(self, chunk: Chunk) -> NDArray[np.float64]:
+        """Return the logits of a chunk's votes, (votes, classes)."""
+        noisy = self._sampler.noisy_images([chunk])
+        found: NDArray[np.float64] = self.engine(noisy)[:, 0].detach().cpu().double().numpy()
+        return found
+
+    def gaps(self, chunk: Chunk, classes: NDArray[np.unsignedinteger]) -> NDArray[np.float64]:
+        """Return by how much the best logit of each vote exceeds that of a class; infinite where there is none."""
+        logits = self.logits(chunk)
+        known = np.minimum(classes.astype(np.int64), logits.shape[1] - 1)
+        gaps = logits.max(axis=1) - logits[np.arange(len(logits)), known]
+        lost = ~np.isfinite(logits).all(axis=1) | (classes >= logits.shape[1])
+        return np.where(lost, np.inf, gaps)
+
+    def conclude(self) -> None:
+        """Report what rounding cannot explain."""
+        for index, gaps in sorted(self._changed.items()):
+            if gaps:
+                least = (
+                    "votes without an answer" if math.isinf(min(gaps)) else f"logit gaps from {min(gaps):.2g}"
+                )
+                self.report.found(
+                    "votes", f"{len(gaps):,} re-drawn votes differ from the stored ones ({least} up)", index
+                )
+        votes = self.report.redrawn or 0
+        if self.report.arithmetic > max(3, _MOST_ROUNDING * votes):
+            self.report.found(
+                "arithmetic",
+                f"{self.report.arithmetic:,} of {votes:,} re-drawn votes differ at logits nearer than "
+                f"{ROUNDING_GAP:g}: too many for rounding, or a model whose logits are too close to check",
+            )

@@ -1,0 +1,122 @@
+"""What an audit found, and the one line that says whether a run can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+_SHOWN = 5  # images whose findings are told one by one
+
+
+class Trust(Enum):
+    """Whether a run can be trusted; the value is the middle of the sentence that says so."""
+
+    TRUSTED = "can be trusted"
+    NOT_TRUSTED = "cannot be trusted"
+    UNDECIDED = "is consistent in itself, but nobody has checked that its votes were cast"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One reason not to trust a run.
+
+    Args:
+        kind: what is wrong: "manifest", "images", "label", "proof", "votes", "seal", "model", "data", "arithmetic".
+        text: what was found, in a sentence.
+        image: index of the image, or None if it is about the whole run.
+    """
+
+    kind: str
+    text: str
+    image: int | None = None
+
+    def __str__(self) -> str:
+        return self.text if self.image is None else f"image {self.image}: {self.text}"
+
+
+@dataclass
+class AuditReport:
+    """The result of an audit. Not a proof of innocence: only what was re-drawn has been compared.
+
+    Args:
+        name: what the run is called.
+        images: certificates in the run.
+        findings: reasons not to trust it.
+        notes: what the reader should know, and no reason by itself.
+        redrawn: votes that were drawn again; None if none could be.
+        chunks: chunks drawn again, of `all_chunks`.
+        all_chunks: chunks that the run holds.
+        arithmetic: re-drawn votes that differ by less than rounding can explain.
+        seed: of the choice of chunks.
+    """
+
+    name: str
+    images: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    redrawn: int | None = None
+    chunks: int = 0
+    all_chunks: int = 0
+    arithmetic: int = 0
+    seed: int = 0
+
+    def found(self, kind: str, text: str, image: int | None = None) -> None:
+        """Add a finding."""
+        self.findings.append(Finding(kind, text, image))
+
+    @property
+    def trust(self) -> Trust:
+        """The verdict."""
+        if self.findings:
+            return Trust.NOT_TRUSTED
+        return Trust.UNDECIDED if self.redrawn is None else Trust.TRUSTED
+
+    @property
+    def line(self) -> str:
+        """The verdict in one line."""
+        start = f"{self.name} {self.trust.value}"
+        if self.findings:
+            images = len({f.image for f in self.findings if f.image is not None})
+            about = f", {images} of {self.images:,} images concerned" if images else ""
+            return f"{start}: {_count(len(self.findings), 'finding')}{about}; first: {self.findings[0]}"
+        if self.redrawn is None:
+            return f"{start}: {self.notes[0] if self.notes else 'nothing was re-drawn'}"
+        rounding = f", {self.arithmetic} of them up to rounding" if self.arithmetic else ""
+        return (
+            f"{start}: all {_count(self.images, 'certificate')} follow from the stored votes, and "
+            f"{_count(self.redrawn, 're-drawn vote')} ({self.chunks:,} of {self.all_chunks:,} chunks) are the "
+            f"stored ones{rounding}"
+        )
+
+    def lines(self) -> Iterable[str]:
+        """Return the findings of the whole run, those of the first few images, and the notes."""
+        yield from (f"- {finding}" for finding in self.findings if finding.image is None)
+        images = list(dict.fromkeys(f.image for f in self.findings if f.image is not None))
+        for finding in self.findings:
+            if finding.image in images[:_SHOWN]:
+                yield f"- {finding}"
+        if len(images) > _SHOWN:
+            yield f"- and {_count(len(images) - _SHOWN, 'further image')} with findings (--json lists all)"
+        yield from (f"note: {note}" for note in self.notes)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return {
+            "run": self.name,
+            "trust": self.trust.name.lower(),
+            "line": self.line,
+            "images": self.images,
+            "findings": [{"kind": f.kind, "image": f.image, "text": f.text} for f in self.findings],
+            "notes": self.notes,
+            "redrawn_votes": self.redrawn,
+            "redrawn_chunks": self.chunks,
+            "chunks": self.all_chunks,
+            "arithmetic_differences": self.arithmetic,
+            "selection_seed": str(self.seed),
+        }
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
