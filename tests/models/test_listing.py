@@ -26,6 +26,23 @@ def test_figures_are_those_of_the_model(name):
     assert line.stages == tuple(stage for stage, _ in stages_of(model))[1:]
 
 
+@pytest.mark.parametrize("heads, split", [(3, None), (2, "100%")])
+def test_figures_with_heads_are_those_of_the_model(heads, split):
+    model = create_model("resnet8", num_classes=10, heads=heads, split=split).eval()
+    line = describe_model("resnet8", heads, split)
+    assert line.parameters == sum(weights.numel() for weights in model.parameters())
+    assert line.flops == forward_flops(model, torch.zeros(line.input_shape))
+    assert line.stages == describe_model("resnet8").stages
+
+
+def test_five_heads_on_a_resnet110_cost_less_than_half_of_five_networks():
+    """The paper: .594 against 1.280 GFLOPs, and 6,995,138 parameters."""
+    heads, single = describe_model("resnet110", 5), describe_model("resnet110")
+    assert heads.parameters == 6_995_138
+    assert heads.flops / (5 * single.flops) == pytest.approx(0.594 / 1.280, abs=0.005)
+    assert describe_model("resnet110", 5, "100%").flops == 5 * single.flops
+
+
 def test_operations_of_lenet_by_hand():
     convolutions = 24 * 24 * 20 * 25 + 8 * 8 * 50 * 25 * 20
     assert describe_model("lenet").flops == 2 * (convolutions + 800 * 500 + 500 * 10)

@@ -9,6 +9,7 @@ from scipy.special import log_softmax, ndtr
 from torch import nn
 
 from smoothcert.data import Dataset
+from smoothcert.models import MultiHead
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
 from smoothcert.training import (
@@ -20,6 +21,7 @@ from smoothcert.training import (
     fit,
     noisy_accuracy,
 )
+from smoothcert.training.accuracy import head_accuracies
 from smoothcert.training.loop import chosen_images
 from smoothcert.training.schedule import has_dropped
 
@@ -123,6 +125,20 @@ class HalfSpace(nn.Module):
 
     def forward(self, batch):
         return torch.stack([-batch[:, 0], batch[:, 0]], dim=1)
+
+
+def test_accuracies_of_heads_are_those_of_the_heads_alone():
+    points = np.linspace(-1, 1, 90, dtype=np.float32).reshape(30, 3)
+    dataset = Dataset.from_arrays(points, np.arange(30) % 2)
+    model = MultiHead(nn.Identity(), [nn.Linear(3, 2) for _ in range(3)])
+    arguments = (dataset, Gaussian(0.25))
+
+    def draws():
+        return {"draws": 5, "generator": generator_for(0, 0, "test")}
+
+    found = head_accuracies(model, *arguments, **draws())
+    assert found == tuple(noisy_accuracy(model.head(k), *arguments, **draws()) for k in range(3))
+    assert model.training
 
 
 @pytest.mark.parametrize("mode", [True, False])

@@ -284,6 +284,13 @@ def test_settings_and_changes_reach_the_configuration():
     assert config.lr == 0.05
 
 
+def test_a_method_that_needs_heads_can_be_set_together_with_them():
+    config = load("digits-gaussian").config(method="some-gaussian", heads=3, split="stage3")
+    assert (config.method, config.heads, config.split) == ("some-gaussian", 3, "stage3")
+    with pytest.raises(InvalidArgumentError, match=r"'some-gaussian' needs 2 heads or more, got heads=None"):
+        load("digits-gaussian").config(method="some-gaussian")
+
+
 OWN = """
 about: One's own.
 source: nobody

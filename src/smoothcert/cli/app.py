@@ -16,6 +16,7 @@ from smoothcert.cli.ensemble import ensemble
 from smoothcert.cli.export import export
 from smoothcert.cli.listings import datasets, methods, models, recipes
 from smoothcert.cli.predict import predict
+from smoothcert.cli.sweep import sweep
 from smoothcert.cli.train import train
 from smoothcert.errors import SmoothcertError
 
@@ -47,7 +48,7 @@ def _common(
     pass
 
 
-for command in (demo, train, ensemble, certify, predict, audit, analyze, export, recipes, datasets, models, methods):
+for command in (demo, train, sweep, ensemble, certify, predict, audit, analyze, export, recipes, datasets, models, methods):
     app.command()(command)
 
 

@@ -8,6 +8,7 @@ from functools import cache
 import torch
 
 from smoothcert.models.architecture import MODELS
+from smoothcert.models.creation import create_model
 from smoothcert.models.flops import forward_flops
 from smoothcert.models.stages import network_stages
 
@@ -40,16 +41,27 @@ class ModelDescription:
 
 
 @cache
-def describe_model(name: str) -> ModelDescription:
+def describe_model(name: str, heads: int | None = None, split: str | None = None) -> ModelDescription:
     """Describe one network of `MODELS` at its own input shape and number of classes.
 
     Built on the meta device: no weight is drawn and nothing is computed.
+
+    Args:
+        name: in `MODELS`.
+        heads: count parameters and operations of so many heads on one trunk; a plain network when left out.
+        split: where the heads begin, for `resolve_split`.
     """
     architecture = MODELS[name]
     shape = architecture.input_shape
     with torch.device("meta"):
         # Without the normalisation, which has neither parameters nor matrix work.
-        network = architecture.build(architecture.num_classes, shape).eval()
+        plain = architecture.build(architecture.num_classes, shape).eval()
+        network = plain
+        if heads is not None:
+            classes = architecture.num_classes
+            network = create_model(
+                name, num_classes=classes, input_shape=shape, heads=heads, split=split
+            ).eval()
         flops = forward_flops(network, torch.empty(shape))
     return ModelDescription(
         name=name,
@@ -59,7 +71,7 @@ def describe_model(name: str) -> ModelDescription:
         num_classes=architecture.num_classes,
         parameters=sum(weights.numel() for weights in network.parameters() if weights.requires_grad),
         flops=flops,
-        stages=tuple(stage for stage, _ in network_stages(network)),
+        stages=tuple(stage for stage, _ in network_stages(plain)),
     )
 
 

@@ -34,7 +34,8 @@ class Normalize(nn.Module):
         super().__init__()
         self.register_buffer("mean", _per_channel("mean", mean or (0.0,), input_shape))
         self.register_buffer("std", _per_channel("std", std or (1.0,), input_shape))
-        if not (self.std > 0).all():
+        least = torch.finfo(torch.float32).tiny
+        if any(value < least for value in std or ()):  # not the tensor, which may be on the meta device
             raise InvalidArgumentError(f"std must be positive in every channel, got {std!r}")
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:

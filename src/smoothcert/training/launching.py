@@ -130,7 +130,7 @@ def _work(
 ) -> Any:
     """Train in one process of several; errors of ours go back as values, to be raised by the caller."""
     if fabric.world_size > 1:
-        _die_with_parent()
+        die_with_parent()
         torch.set_num_threads(1)  # for good: the threads of its parent are not in a forked process
     try:
         seed = check_seed(config.seed)
@@ -190,7 +190,7 @@ def differences(training: dict[str, Any], config: TrainConfig) -> list[str]:
     return [name for name in {**known, **asked} if known.get(name) != asked.get(name)]
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Ask the system to end this process with its parent, so that a killed training leaves no workers behind."""
     if sys.platform == "linux":
         import ctypes

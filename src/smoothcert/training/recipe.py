@@ -74,6 +74,7 @@ class Recipe(BaseModel):
             merged |= {name: value for name, value in layer.items() if name != "settings"}
         if changes.get("method", merged["method"]) != merged["method"]:  # another method has other settings
             merged["method"], hyper = changes["method"], {}
+        merged |= {name: changes[name] for name in ("heads", "split") if name in changes}  # it may need heads
         config = TrainConfig(**merged, settings={**hyper, **(settings or {})})
         if epochs is not None:
             config = config.scaled(epochs)

@@ -1,0 +1,155 @@
+"""One training per value of a setting, certified alike and side by side: what the setting does, and what it costs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from smoothcert.certificates import Procedure, load_classifier
+from smoothcert.data import Dataset, load_dataset
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.models import ModelCard, MultiHead, forward_flops, load_checkpoint
+from smoothcert.noise import noise_from
+from smoothcert.report.summary import Summary
+from smoothcert.seeding import generator_for
+from smoothcert.store import certify
+from smoothcert.training import TrainConfig
+from smoothcert.training.accuracy import head_accuracies
+from smoothcert.training.apart import train_apart
+
+_HOLDOUT_VOTES = 2_000  # noisy hold-out images that each head answers, at least
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """What one value of the setting led to: certificates, and the costs of the SOME paper's Tables 5 and 8.
+
+    Args:
+        value: of the setting, as it was given.
+        summary: of the certificates.
+        heads: number of heads; 1 for a network without.
+        head_accuracy: share of noisy hold-out images that each head has right alone; empty without heads.
+        accuracy: that share for the model itself.
+        flops: operations of one image's forward pass, two per multiply-add.
+        parameters: trainable parameters.
+        training_seconds: in all.
+        epochs: of the training.
+        memory_mb: largest memory of the training process (of the device, where that is no CPU), in MB.
+    """
+
+    value: str
+    summary: Summary
+    heads: int
+    head_accuracy: tuple[float, ...]
+    accuracy: float
+    flops: int
+    parameters: int
+    training_seconds: float
+    epochs: int
+    memory_mb: float
+
+    @property
+    def certification_seconds(self) -> float:
+        """Worker seconds per certified image."""
+        return self.summary.seconds / max(len(self.summary.results), 1)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, unrounded, those of the run with them."""
+        own = {name: value for name, value in vars(self).items() if name != "summary"}
+        return {**own, "certification_seconds": self.certification_seconds, "run": self.summary.to_json()}
+
+
+def run_sweep(
+    configs: Mapping[str, TrainConfig],
+    out: Path,
+    *,
+    over: str,
+    procedure: Procedure,
+    images: Dataset,
+    indices: Sequence[int],
+    alpha: float = 0.001,
+    workers: int | None = None,
+    say: Callable[[str], None],
+) -> list[SweepRow]:
+    """Train every configuration, certify the same images with each, and return a row per value.
+
+    Not a choice of the best: test images must not choose. What is already in `out` is used again, so a sweep that
+    was stopped continues, and one more value costs one more training.
+
+    Args:
+        configs: by value of the setting, as it was given.
+        out: folder to write to: models/ and runs/, a folder per value in each.
+        over: name of the setting.
+        procedure: how to spend votes.
+        images: the split to certify.
+        indices: its images to certify.
+        alpha: error probability per image, one-sided.
+        workers: threads that certify; one per core by default.
+        say: told in one line what is being done.
+    """
+    names = _folder_names(over, list(configs))
+    rows = []
+    for number, (value, config) in enumerate(configs.items(), start=1):
+        folder = out / "models" / names[value]
+        say(f"{over}={value} ({number} of {len(configs)}): training")
+        train_apart(config, folder, show_progress=True)
+        say(f"{over}={value} ({number} of {len(configs)}): certifying {len(indices)} images")
+        run = certify(
+            load_classifier(folder),
+            images,
+            procedure=procedure,
+            alpha=alpha,
+            indices=indices,
+            workers=workers,
+            out=out / "runs" / names[value],
+            resume=True,
+            show_progress=True,
+        )
+        rows.append(_row(value, config, folder, Summary.of_run(run, value), images))
+    return rows
+
+
+def _row(value: str, config: TrainConfig, folder: Path, summary: Summary, images: Dataset) -> SweepRow:
+    """Read off the model what the run does not say."""
+    model, card = load_checkpoint(folder)
+    return SweepRow(
+        value=value,
+        summary=summary,
+        heads=card.heads or 1,
+        head_accuracy=_head_accuracy(model, card, config),
+        accuracy=card.metrics["holdout_noisy_accuracy"],
+        flops=forward_flops(model, images.image(int(summary.results.index[0]))),
+        parameters=sum(weights.numel() for weights in model.parameters()),
+        training_seconds=card.metrics["seconds"],
+        epochs=config.epochs,
+        memory_mb=card.metrics["peak_memory_mb"],
+    )
+
+
+def _head_accuracy(model: Any, card: ModelCard, config: TrainConfig) -> tuple[float, ...]:
+    """Measure each head on the noise that the training measured the model on."""
+    if not isinstance(model, MultiHead):
+        return ()
+    holdout = load_dataset(config.dataset, "holdout", config.data_dir)
+    seed = card.training["seed"]
+    assert isinstance(seed, int)
+    return head_accuracies(
+        model,
+        holdout,
+        noise_from(dict(card.noise)),
+        draws=max(1, _HOLDOUT_VOTES // len(holdout)),
+        generator=generator_for(seed, 0, "holdout-noise"),
+    )
+
+
+def _folder_names(over: str, values: Sequence[str]) -> dict[str, str]:
+    """Return a folder name per value; refuse values that could not be told apart."""
+    names = {value: f"{over}-{re.sub(r'[^A-Za-z0-9._%+-]', '_', value)}" for value in values}
+    if len(set(names.values())) < len(values):
+        raise InvalidArgumentError(
+            f"the values of {over} need folder names of their own, got {', '.join(values)}"
+        )
+    return names

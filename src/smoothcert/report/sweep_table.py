@@ -1,0 +1,70 @@
+"""A sweep as one table for a terminal: radius and accuracy beside what they cost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from smoothcert.certificates import ACR_CAVEAT
+from smoothcert.report.sweep import SweepRow
+from smoothcert.report.tables import accuracy_cells, common_grid, percent
+from smoothcert.store import floor_digits
+
+
+def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
+    """Print one row per value: ACR, certified accuracy (%), accuracy of the heads, and costs; then the small print.
+
+    Args:
+        over: name of the setting.
+        rows: what `run_sweep` returned.
+    """
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    summaries = [row.summary for row in rows]
+    grid = common_grid(summaries)
+    title = f"Sweep over {over}: certified accuracy (%) at radius, rounded down, and costs"
+    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
+    table.add_column(over, no_wrap=True)
+    costs = ("heads %", "noisy %", "MFLOPs", "parameters", "train s", "s/epoch", "train MB", "cert. s/image")
+    for heading in ("ACR", *(f"r={radius:g}" for radius in grid), *costs):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for row in rows:
+        table.add_row(
+            row.value,
+            floor_digits(row.summary.results.average_radius(), 5),
+            *accuracy_cells(row.summary, grid),
+            _range(row.head_accuracy),
+            percent(row.accuracy),
+            f"{row.flops / 1e6:,.2f}",
+            f"{row.parameters:,}",
+            f"{row.training_seconds:,.1f}",
+            f"{row.training_seconds / row.epochs:,.2f}",
+            f"{row.memory_mb:,.0f}",
+            f"{row.certification_seconds:.3f}",
+        )
+    terminal = Console()
+    console = terminal if terminal.is_terminal else Console(width=200)
+    console.print(table)
+    for line in _small_print(over, rows):
+        console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
+def _small_print(over: str, rows: Sequence[SweepRow]) -> Iterator[str]:
+    """Yield what each head has right, what the figures are about, and what to mind."""
+    for row in rows:
+        if row.head_accuracy:
+            alone = ", ".join(percent(share) for share in row.head_accuracy)
+            yield f"{over}={row.value}: each head alone has {alone}% right, their mean {percent(row.accuracy)}%."
+    yield "heads %, noisy %: noisy hold-out images that the heads alone (worst - best) and the model have right."
+    yield (
+        "MFLOPs: of one forward pass, two per multiply-add. train MB: peak of the training process. cert. s/image: "
+        "worker seconds."
+    )
+    yield from sorted({f"{row.summary.setting}, {row.summary.indices}" for row in rows})
+    yield "Test images: choosing a value by this table would make its figures too good; choose on a hold-out."
+    yield ACR_CAVEAT
+
+
+def _range(shares: Sequence[float]) -> str:
+    return f"{percent(min(shares))} - {percent(max(shares))}" if shares else "–"
