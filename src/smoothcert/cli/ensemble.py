@@ -121,4 +121,15 @@ def _sentence(card: EnsembleCard, out: Path) -> str:
     for use in card.fitted:
         what = "order" if use.purpose == "order" else f"weights ({use.purpose})"
         parts.append(f"{what} chosen on {use.images} images of {use.dataset} ({use.split}), seed {use.seed}")
-    return ", ".join(parts)
+    return ". ".join([", ".join(parts), *_forecast(card)])
+
+
+def _forecast(card: EnsembleCard) -> list[str]:
+    """Say what the theory of margins expects of equal weights, where it was asked."""
+    return [
+        f"The theory expects equal weights to {'help' if mixed < alone else 'do harm'}: at most {mixed:.1%} wrong "
+        f"votes on the hold-out, {alone:.1%} for the best member (bounds from estimated margins, no certificate)"
+        for use in card.fitted
+        if "uniform_bound" in use.found
+        for mixed, alone in [(use.found["uniform_bound"], use.found["best_member_bound"])]
+    ]

@@ -6,11 +6,12 @@ from smoothcert.ensembles.choosing import WEIGHT_FITS
 from smoothcert.ensembles.consensus import ConsensusEnsemble
 from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
-from smoothcert.ensembles.esbrs import EsbrsFit, fit_esbrs, mixing_helps, solve_esbrs, success_bound
+from smoothcert.ensembles.esbrs import EsbrsFit, fit_esbrs, solve_esbrs
 from smoothcert.ensembles.folder import load_model, read_any_card, save_ensemble
 from smoothcert.ensembles.holdout import HoldoutUse, refuse_overlap
 from smoothcert.ensembles.making import make_ensemble
 from smoothcert.ensembles.margins import MarginMoments, Perturbation, margin_moments
+from smoothcert.ensembles.mixing import failure_bound, mixing_helps, success_bound
 from smoothcert.ensembles.outputs import member_outputs, order_by_noisy_accuracy
 from smoothcert.ensembles.padding import MIN_ROWS, padded
 from smoothcert.ensembles.panel import Panel
@@ -47,6 +48,7 @@ __all__ = [
     "chosen_heads",
     "counted",
     "exits_early",
+    "failure_bound",
     "fit_esbrs",
     "fit_sween",
     "load_model",

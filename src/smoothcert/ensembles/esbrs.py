@@ -7,11 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from torch import nn
 
 from smoothcert.data import Dataset
 from smoothcert.ensembles.margins import MarginMoments, Perturbation, margin_moments
+from smoothcert.ensembles.mixing import failure_bound
 from smoothcert.ensembles.outputs import check_images
 from smoothcert.ensembles.simplex import minimise_quadratic
 from smoothcert.errors import InvalidArgumentError
@@ -30,12 +31,16 @@ class EsbrsFit:
         objective: mean over images of sum_c a_c Var(margin_c) at these weights.
         uniform_objective: the same at equal weights.
         best_member_objective: the smallest of a member alone.
+        uniform_bound: the theory's bound on the failures of the mixture with equal weights.
+        best_member_bound: the smallest such bound of a member alone; below the other, mixing is expected to do harm.
     """
 
     weights: tuple[float, ...]
     objective: float
     uniform_objective: float
     best_member_objective: float
+    uniform_bound: float
+    best_member_bound: float
 
 
 def fit_esbrs(
@@ -87,6 +92,8 @@ def solve_esbrs(moments: MarginMoments, *, floor: float = FLOOR) -> EsbrsFit:
         objective=float(weights @ matrix @ weights),
         uniform_objective=float(equal @ matrix @ equal),
         best_member_objective=float(np.diag(matrix).min()),
+        uniform_bound=failure_bound(moments, equal),
+        best_member_bound=min(failure_bound(moments, alone) for alone in np.eye(len(matrix))),
     )
 
 
@@ -97,42 +104,3 @@ def class_factors(moments: MarginMoments, *, floor: float = FLOOR) -> NDArray[np
     factors: NDArray[np.float64] = np.maximum(moments.mean.min(axis=1), floor) ** -2
     factors[np.arange(len(factors)), moments.classes] = 0.0
     return factors
-
-
-def success_bound(variance: ArrayLike, covariance: ArrayLike, margin: ArrayLike, members: int) -> float:
-    """Return the theory's lower bound on the probability that a mixture of equal weights answers the class.
-
-    1 - sum_c (beta_c + (alpha_c - beta_c)/k) / e_c^2, by Chebyshev's inequality; may be below 0.
-
-    Args:
-        variance: alpha_c, the largest variance of a member's margin, per other class.
-        covariance: beta_c, the largest covariance of two members' margins, per other class.
-        margin: e_c > 0, the smallest mean margin of a member, per other class.
-        members: k.
-    """
-    alpha, beta, e = _terms(variance, covariance, margin)
-    if isinstance(members, bool) or not isinstance(members, int) or members < 1:
-        raise InvalidArgumentError(f"members must be a positive integer, got {members!r}")
-    return float(1 - ((beta + (alpha - beta) / members) / e**2).sum())
-
-
-def mixing_helps(variance: ArrayLike, covariance: ArrayLike, margin: ArrayLike) -> bool:
-    """Return whether `success_bound` grows with the number of members: where alpha_c exceeds beta_c, weighted.
-
-    Arguments as there. Where it is false the theory expects an ensemble to do harm.
-    """
-    alpha, beta, e = _terms(variance, covariance, margin)
-    return bool(((alpha - beta) / e**2).sum() > 0)
-
-
-def _terms(variance: ArrayLike, covariance: ArrayLike, margin: ArrayLike) -> list[NDArray[np.float64]]:
-    terms = [np.atleast_1d(np.asarray(term, dtype=np.float64)) for term in (variance, covariance, margin)]
-    if len({term.shape for term in terms}) != 1:
-        shapes = [term.shape for term in terms]
-        raise InvalidArgumentError(f"variance, covariance and margin must be of one shape, got {shapes}")
-    if not all(np.isfinite(term).all() for term in terms) or (terms[2] <= 0).any():
-        raise InvalidArgumentError(
-            f"variance, covariance and margin must be finite and margin above 0, got margin {margin!r}; the theory "
-            "says nothing about a class that a member prefers"
-        )
-    return terms
