@@ -6,6 +6,7 @@ The JSON is written last, so a folder that has one is complete. Nothing is ever 
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 
 import torch
@@ -101,7 +102,8 @@ def _built(card: ModelCard, folder: Path) -> nn.Module:
     entry = card.denoised
     if entry is None:
         return card.build()
-    classifier, found = load_checkpoint(folder / entry.classifier)
+    # Joined as text, because the folder may not be there yet.
+    classifier, found = load_checkpoint(os.path.normpath(folder.resolve() / entry.classifier))
     if found.digest != entry.classifier_digest:
         raise CheckpointError(
             f"the classifier {entry.classifier} has changed: digest {found.digest}, expected "
