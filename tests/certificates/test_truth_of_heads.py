@@ -1,0 +1,91 @@
+"""The guarantee for networks with heads, from both sides, where its truth is known: heads that are half-spaces."""
+
+import pytest
+import torch
+from torch import nn
+
+import smoothcert as sc
+from smoothcert.ensembles import ConsensusEnsemble, TrunkedEnsemble, VotingEnsemble
+from smoothcert.models import MultiHead
+from truth import (
+    ALPHA,
+    CENTRE,
+    JUST_ABOVE,
+    TIMES,
+    WELL_BELOW,
+    ReusedVotes,
+    certify_often,
+    errors,
+    most_errors,
+)
+
+MARGIN, NOISE, N = 0.25, sc.Gaussian(0.25), 1_000
+
+
+class Scale(nn.Module):
+    """A trunk: features are the distance from the image's centre, doubled."""
+
+    def forward(self, batch):
+        return 2 * (batch.reshape(len(batch), -1)[:, :1] - CENTRE)
+
+
+class HalfSpace(nn.Module):
+    """A head: class 1 where the image exceeds CENTRE - margin."""
+
+    def __init__(self, margin):
+        super().__init__()
+        self.margin = margin
+
+    def forward(self, features):
+        score = features[:, 0] / 2 + self.margin
+        return torch.stack([-score, score], dim=1)
+
+
+def network(shift, margins):
+    return MultiHead(Scale(), [HalfSpace(margin + shift) for margin in margins])
+
+
+def over_heads(shift, margins, rule="soft", k=None):
+    model = network(shift, margins)
+    ensemble = VotingEnsemble(list(model.heads), rule)
+    return TrunkedEnsemble(model.trunk, ensemble if k is None else ConsensusEnsemble(ensemble, k))
+
+
+# From a shift of all margins to a classifier whose boundary lies 0.25 plus that shift away, by hand: the mean of
+# margins, or their median for the hard vote. A consensus of heads at 0.1 and 0.3 is undecided between the two, where
+# all three decide by their mean, 0.25.
+KINDS = {
+    "mean": lambda s: network(s, (0.05, 0.2, 0.25, 0.5)),
+    "hard": lambda s: over_heads(s, (0.1, 0.25, 0.6), "hard"),
+    "consensus": lambda s: over_heads(s, (0.1, 0.3, 0.35), k=2),
+    "consensus-hard": lambda s: over_heads(s, (0.1, 0.6, 0.25), "hard", k=2),
+    "one-head": lambda s: network(s, (0.05, 0.25, 0.5)).head(1),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_boundary_is_where_the_tests_believe(kind):
+    model = KINDS[kind](0.0).eval()
+    for place, expected in ((-MARGIN - 0.01, 0), (-MARGIN + 0.01, 1), (-1.0, 0), (1.0, 1)):
+        assert model(torch.full((16, 1), CENTRE + place)).argmax(dim=1).tolist() == [expected] * 16
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_heads_err_at_most_alpha_and_have_power(kind):
+    model = KINDS[kind](0.0).eval()
+    fixed = certify_often(model, NOISE, sc.FixedSample(n=N), times=TIMES, alpha=ALPHA, seed=41)
+    assert errors(fixed, MARGIN) <= most_errors(TIMES, ALPHA)
+    assert ((fixed.predicted == 1) & (fixed.radius >= WELL_BELOW * MARGIN)).mean() >= 0.9
+    target = sc.GroupSequential(radius=MARGIN * JUST_ABOVE, n=N, beta=0.05)
+    above = certify_often(model, NOISE, target, times=TIMES, alpha=ALPHA, seed=42)
+    assert errors(above, MARGIN) <= most_errors(TIMES, ALPHA)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["mean", "consensus"])
+def test_reused_votes_of_heads_fail_the_same_check(kind):
+    model = KINDS[kind](-MARGIN).eval()  # the image lies on the boundary: no radius is true
+    twin = certify_often(model, NOISE, ReusedVotes(N), times=TIMES, alpha=ALPHA, seed=44)
+    sound = certify_often(model, NOISE, sc.FixedSample(n=N), times=TIMES, alpha=ALPHA, seed=44)
+    assert errors(sound, 0.0) <= most_errors(TIMES, ALPHA) < errors(twin, 0.0)
