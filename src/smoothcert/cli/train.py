@@ -15,9 +15,10 @@ from smoothcert.ensembles.folder import ENSEMBLE_FILE
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import ModelCard
 from smoothcert.models.card import read_record
-from smoothcert.models.checkpoint import CARD_FILE
+from smoothcert.models.checkpoint import CARD_FILE, read_card
 from smoothcert.noise.choice import PARAMETERS
 from smoothcert.training import EpochMetrics, TrainConfig, hyper_parameters, load_recipe
+from smoothcert.training import fine_tune as run_fine_tuning
 from smoothcert.training import train as run_training
 from smoothcert.training.state import STATE_FILE, read_header
 
@@ -70,12 +71,23 @@ def train(
             help="Train so many, seeds SEED, SEED+1, .. (from 0 by default), and their soft ensemble.",
         ),
     ] = None,
+    start: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--from",
+            help="Members to fine-tune together (drt recipes): an ensemble folder, or model folders, each with --from.",
+        ),
+    ] = None,
+    classifier: Annotated[
+        Path | None,
+        typer.Option("--classifier", help="Classifier to train a denoiser for (denoiser recipes)."),
+    ] = None,
 ) -> None:
     """Train a model as a recipe says and write its folder.
 
     A training that was stopped continues where its last epoch ended when the same command is given again. The
     folder holds the last epoch's model, best/ the one that did best on the hold-out, metrics.jsonl a line per epoch.
-    With --members these are the folders member-0, member-1, ..; ensemble holds their vote.
+    With --members and --from these are the folders member-0, member-1, ..; ensemble holds their vote.
 
     Example:
 
@@ -87,12 +99,17 @@ def train(
       smoothcert train digits-gaussian --members 5 --out models/five
 
       smoothcert train digits-gaussian --model resnet8 --heads 5 --split stage3 --out models/heads
+
+      smoothcert train digits-drt --from models/five/ensemble --out models/diverse
+
+      smoothcert train digits-denoiser-stability --classifier models/clean --out models/denoised
     """
     config = chosen_config(recipe, _row(recipe, sigma, keep), model, epochs, changes or [])
     extra = {
         "max_train_images": max_train_images,
         "heads": heads,
         "split": split,
+        "classifier": None if classifier is None else str(classifier),
         "data_dir": None if data_dir is None else str(data_dir),
         "seed": opt.choose_seed(seed),
     }
@@ -104,6 +121,9 @@ def train(
         "show_progress": True,
     }
     try:
+        if start is not None:
+            _fine_tune(config, start, members, out, where)
+            return
         if members is None:
             _train(config, out, where)
             return
@@ -121,11 +141,30 @@ def train(
 
 def _train(config: TrainConfig, out: Path, where: dict[str, Any]) -> None:
     """Train one model, or say that there is nothing left to do, and tell of it."""
-    if (out / CARD_FILE).exists():
+    _tell_before(out, out / CARD_FILE)
+    _tell(run_training(config, out, **where), out)
+
+
+def _fine_tune(
+    config: TrainConfig, start: list[Path], members: int | None, out: Path, where: dict[str, Any]
+) -> None:
+    """Fine-tune members together, and tell of them."""
+    if members is not None:
+        raise InvalidArgumentError(
+            "--members trains new members and --from fine-tunes trained ones; give one"
+        )
+    _tell_before(out, out / "ensemble" / ENSEMBLE_FILE)
+    card = run_fine_tuning(config, start, out, **where)
+    _tell(read_card(out / "member-0"), out)
+    print(f"{out / 'ensemble'}: soft vote of {len(card.members)} members")
+
+
+def _tell_before(out: Path, result: Path) -> None:
+    """Say that a training is done already, or where it goes on."""
+    if result.exists():
         print(f"{out} is trained already", file=sys.stderr)
     elif (out / STATE_FILE).exists():
         print(f"{out}: continuing after epoch {len(read_header(out)['metrics'])}", file=sys.stderr)
-    _tell(run_training(config, out, **where), out)
 
 
 def _member_folders(out: Path, members: int) -> list[Path]:
@@ -179,7 +218,7 @@ def chosen_config(
     # Any noise, beside the row's other settings; its parts together, because one without the others may be wrong.
     own = {name: values.pop(name) for name in ("noise", *PARAMETERS) if name in values}
     hyper = hyper_parameters(values.get("method", table.config(sigma=sigma, model=given["model"]).method))
-    known = set(TrainConfig.model_fields) - {"settings", "recipe", "recipe_epochs"}
+    known = set(TrainConfig.model_fields) - {"settings", "recipe", "recipe_epochs", "members", "digests"}
     for name in values:
         if name not in known and name not in hyper:
             raise InvalidArgumentError(
