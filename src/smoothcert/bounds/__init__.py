@@ -10,6 +10,7 @@ from smoothcert.bounds.group_sequential import (
     geometric_looks,
     group_sequential_table,
 )
+from smoothcert.bounds.runner_up import runner_up_bounds
 from smoothcert.bounds.sequential import (
     confidence_sequence_lower,
     confidence_sequence_upper,
@@ -35,6 +36,7 @@ __all__ = [
     "log_evidence_above",
     "log_evidence_below",
     "operate",
+    "runner_up_bounds",
     "sequential_boundary",
     "shared_vote_level",
     "staged_boundary",

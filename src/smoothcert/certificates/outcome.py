@@ -10,6 +10,7 @@ class Outcome(Enum):
 
     CERTIFIED = "certified: within the radius the smoothed classifier answers this class"
     NO_MAJORITY = "abstained: the votes do not show that any class has more than half of the probability"
+    NO_LEAD = "abstained: the votes do not show that one class is more probable than every other"
     OUT_OF_REACH = "abstained: the votes show that the asked radius is out of reach"
     CAP_REACHED = "abstained: the votes ran out before the asked radius was either proven or ruled out"
 

@@ -26,6 +26,14 @@ def analyze(
         Path | None,
         typer.Option("--against", help="Run of CERTIFY to compare time with; adds time_reduction to --json."),
     ] = None,
+    norm: Annotated[
+        str | None,
+        typer.Option(
+            "--norm",
+            help="Radii in l1, l2 or linf instead of the noise's own norm. linf is l2 / sqrt(coordinates): true, but "
+            "weak.",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Unrounded figures as JSON.")] = False,
     variance: Annotated[
         bool,
@@ -62,8 +70,8 @@ def analyze(
     own = {"dataset": dataset, "data-dir": data_dir, "split": split, "images": images}
     own |= {"noises": noises, "seed": seed, "out": out}
     if variance:
-        if len(paths) != 1 or against is not None:
-            raise InvalidArgumentError("--variance takes one ensemble folder and no --against")
+        if len(paths) != 1 or against is not None or norm is not None:
+            raise InvalidArgumentError("--variance takes one ensemble folder, no --against and no --norm")
         _analyze_variance(
             paths[0],
             dataset=dataset or "digits",
@@ -79,7 +87,7 @@ def analyze(
     for name, value in own.items():
         if value is not None:
             raise InvalidArgumentError(f"--{name} belongs to --variance: add that, or leave --{name} out")
-    summaries = [Summary.of_path(path) for path in paths]
+    summaries = [Summary.of_path(path, norm) for path in paths]
     if as_json:
         rows = [summary.to_json() for summary in summaries]
         for summary, row in zip(summaries, rows, strict=True):

@@ -42,6 +42,13 @@ def certify(
     n: Annotated[
         int | None, typer.Option("--n", help="Votes that bound it (fixed, group) or the cap (sequential).")
     ] = None,
+    runner_up: Annotated[
+        bool,
+        typer.Option(
+            "--runner-up",
+            help="Bound the strongest other class too (fixed): larger radii where rivals are many.",
+        ),
+    ] = False,
     tolerance: Annotated[
         float | None,
         typer.Option("--tolerance", help="Growth not worth waiting for (sequential without a radius)."),
@@ -73,7 +80,15 @@ def certify(
       --radii 0,0.25,0.5 --out runs/ensemble
     """
     chosen = opt.choose_procedure(
-        procedure, radius=radius, radii=radii, n0=n0, n=n, stages=stages, beta=beta, tolerance=tolerance
+        procedure,
+        radius=radius,
+        radii=radii,
+        n0=n0,
+        n=n,
+        stages=stages,
+        beta=beta,
+        tolerance=tolerance,
+        **{"runner-up": True if runner_up else None},
     )
     images = load_dataset(dataset, split="test", data_dir=data_dir)
     classifier = opt.choose_classifier(model, noise, sigma, keep=keep, levels=levels, sound=sound)

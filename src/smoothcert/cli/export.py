@@ -22,6 +22,10 @@ def export(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="File to write; standard output by default.")
     ] = None,
+    norm: Annotated[
+        str | None,
+        typer.Option("--norm", help="Radii in l1, l2 or linf instead of the noise's own norm; linf is weak."),
+    ] = None,
 ) -> None:
     """Write the certificates of a run as a table.
 
@@ -41,7 +45,7 @@ def export(
         print(
             f"warning: {run} is unfinished, {left} images are missing; hard images end last", file=sys.stderr
         )
-    content = export_run(opened, form)
+    content = export_run(opened if norm is None else opened.in_norm(norm), form)
     if output is None:
         sys.stdout.buffer.write(content)
     elif not output.parent.is_dir():

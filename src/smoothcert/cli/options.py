@@ -107,7 +107,7 @@ def choose_seed(seed: str | None) -> int | None:
 
 # Which options each procedure takes, and what its argument is called.
 _ARGUMENTS = {
-    "fixed": {"n0": "n0", "n": "n"},
+    "fixed": {"n0": "n0", "n": "n", "runner-up": "runner_up"},
     "staged": {"radius": "radius", "stages": "stages", "n0": "n0", "beta": "beta"},
     "sequential": {
         "radius": "radius",

@@ -6,10 +6,12 @@ from smoothcert.noise.gaussian import Gaussian
 from smoothcert.noise.grid_gaussian import GridGaussian
 from smoothcert.noise.laplace import Laplace
 from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, noise_from
+from smoothcert.noise.norms import NORMS, radius_in_norm
 from smoothcert.noise.uniform import Uniform
 
 __all__ = [
     "NOISE_LAWS",
+    "NORMS",
     "DiscreteReplacement",
     "Gaussian",
     "GridGaussian",
@@ -18,4 +20,5 @@ __all__ = [
     "Uniform",
     "choose_noise",
     "noise_from",
+    "radius_in_norm",
 ]

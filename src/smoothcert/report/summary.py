@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import Results, radius_grid
-from smoothcert.errors import StoreError
+from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.report.cost import cost_figures
 from smoothcert.store import Run, read_tsv
 
@@ -32,6 +32,7 @@ class Summary:
         p_hat: share of the leading class in the votes of each image, where known.
         manifest: what the run is about; empty for a log.
         cost: what early stopping saved; empty for a log.
+        default: what the default bound proves from the same votes, for a run that bounds the runner-up.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Summary:
     p_hat: NDArray[np.float64] | None = None
     manifest: Mapping[str, Any] = field(default_factory=dict)
     cost: Mapping[str, Any] = field(default_factory=dict)
+    default: Results | None = None
 
     @classmethod
     def of_run(cls, run: Run, name: str | None = None) -> Summary:
@@ -55,15 +57,26 @@ class Summary:
             p_hat=run.p_hat,
             manifest=run.manifest,
             cost=cost_figures(run),
+            default=run.default_results,
         )
 
     @classmethod
-    def of_path(cls, path: Path) -> Summary:
-        """Summarise a run folder or a log in the field's columns."""
+    def of_path(cls, path: Path, norm: str | None = None) -> Summary:
+        """Summarise a run folder or a log in the field's columns.
+
+        Args:
+            path: the folder or file.
+            norm: norm to give a run's radii in; the noise's own by default.
+        """
         if path.is_dir():
-            return cls.of_run(Run.open(path), str(path))
+            run = Run.open(path)
+            return cls.of_run(run if norm is None else run.in_norm(norm), str(path))
         if not path.exists():
             raise StoreError(f"there is no {path}; give run folders or TSV logs")
+        if norm is not None:
+            raise InvalidArgumentError(
+                f"{path} is a log, which tells neither norm nor image size; give its run folder, or leave norm out"
+            )
         results, seconds = read_tsv(path)
         return cls(name=str(path), results=results, seconds=float(seconds.sum()))
 
@@ -80,9 +93,14 @@ class Summary:
         noise = ", ".join(
             f"{key} {value:g}" for key, value in self.manifest["noise"].items() if key != "name"
         )
+        derived = (
+            f" (from {self.manifest['norm_of_noise']} by the size of the images)"
+            if "norm_of_noise" in self.manifest
+            else ""
+        )
         return (
             f"{self.manifest['dataset']['name']} ({self.manifest['dataset']['split']}), "
-            f"{self.manifest['noise']['name']} noise ({noise}), radii in {self.manifest['norm']}, "
+            f"{self.manifest['noise']['name']} noise ({noise}), radii in {self.manifest['norm']}{derived}, "
             f"procedure {self.manifest['procedure']['name']}, error at most {self.manifest['alpha']:g} per image"
         )
 
@@ -110,13 +128,18 @@ class Summary:
         """The images in words."""
         return describe_indices(self.results.index)
 
+    @property
+    def _step(self) -> float:
+        return {"l0": 1.0, "linf": 1 / 255}.get(self.manifest.get("norm", "l2"), 0.25)
+
     def to_json(self, radii: NDArray[np.float64] | None = None) -> dict[str, Any]:
         """Return plain values for `--json`; keys of certified accuracy are radii with two decimals.
 
         Args:
-            radii: where to read certified accuracy; steps of .25 up to the largest radius by default.
+            radii: where to read certified accuracy; steps of .25 (l0: 1, linf: 1/255) up to the largest radius by
+                default.
         """
-        grid = radius_grid(self.largest_radius) if radii is None else radii
+        grid = radius_grid(self.largest_radius, self._step) if radii is None else radii
         if radii is None and self.asked is not None:  # two decimals would not tell finer radii apart
             grid = np.unique([*grid, *self.asked])
         low, high = self.results.certified_accuracy_interval(grid, CONFIDENCE)
@@ -144,6 +167,15 @@ class Summary:
             if self.p_hat is None or len(self.p_hat) == 0
             else {
                 str(q): float(v) for q, v in zip(_QUANTILES, np.quantile(self.p_hat, _QUANTILES), strict=True)
+            },
+            "default": None
+            if self.default is None
+            else {
+                "acr": self.default.average_radius(),
+                "certified_accuracy": dict(
+                    zip(keys, self.default.certified_accuracy(grid).tolist(), strict=True)
+                ),
+                "abstained": self.default.abstained(),
             },
             "seconds": self.seconds,
             **self.cost,

@@ -14,6 +14,8 @@ from smoothcert.report.summary import Summary
 from smoothcert.store import floor_digits
 
 _STEPS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_FINE_STEPS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05)  # linf radii are small
+_WHOLE_STEPS = (1.0, 2.0, 5.0, 10.0, 100.0)  # l0 radii count coordinates
 _MOST_RADII = 9  # what fits beside the other columns in eighty characters
 
 
@@ -34,7 +36,10 @@ def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
     if asked and len(asked) <= _MOST_RADII and all(summary.asked for summary in summaries):
         return np.array(sorted(asked), dtype=np.float64)
     largest = max((summary.largest_radius for summary in summaries), default=0.0)
-    steps = _STEPS if largest < 0.5 else _STEPS[1:]
+    if any(summary.manifest.get("norm") == "l0" for summary in summaries):
+        steps: tuple[float, ...] = _WHOLE_STEPS
+    else:
+        steps = _FINE_STEPS + _STEPS if largest < 0.05 else _STEPS if largest < 0.5 else _STEPS[1:]
     grids = [radius_grid(largest, step) for step in steps]
     return next((grid for grid in grids if len(grid) <= _MOST_RADII), grids[-1])
 
@@ -74,6 +79,10 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
             f"{100 * summary.results.abstained():.1f}",
             "" if summary.samples is None or not len(summary.samples) else f"{summary.samples.mean():.0f}",
         )
+        if summary.default is not None:
+            shares = [percent(share) for share in summary.default.certified_accuracy(grid)]
+            acr, abstained = summary.default.average_radius(), 100 * summary.default.abstained()
+            table.add_row("default", "", floor_digits(acr, 5), *shares, f"{abstained:.1f}", "")
     curves = list(member_curves(summaries))
     for curve in curves:
         shares = [percent(share) for share in curve.certified_accuracy(grid)]
@@ -116,6 +125,16 @@ def _small_print(summaries: Sequence[Summary], numbered: bool) -> Iterator[str]:
                 f"{summary.evaluations_per_vote:.2f} evaluations per vote of at most "
                 f"{ensemble['evaluations_per_vote']}."
             )
+    if any(summary.default is not None for summary in summaries):
+        yield (
+            "default: what the same votes prove without bounding the runner-up. Each of the two rows errs with "
+            "probability at most alpha per image; picking the better one image by image would err more often."
+        )
+    if any(summary.manifest.get("norm") == "linf" for summary in summaries):
+        yield (
+            "linf radii are l2 radii divided by the square root of the number of coordinates: true, but weak; noise "
+            "made for l2 cannot do much better in high dimensions."
+        )
     if any(summary.samples is not None for summary in summaries):
         yield "votes: mean per image, counting those that chose the class. –: not asked about."
     yield ACR_CAVEAT

@@ -14,6 +14,7 @@ from smoothcert.certificates import Results
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.sampling import Counts
 from smoothcert.store.database import FILE_NAME, RunDatabase
+from smoothcert.store.other_radii import converted, default_radii, in_norm
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,6 +41,7 @@ class Run:
         rows: finished images as stored, in the order of `COLUMNS`, sorted by index.
         final_counts: counts of the phase in which each image ended, at its end.
         final_phases: that phase.
+        chosen: the class that each image's selecting votes chose, where the procedure bounds the runner-up.
     """
 
     def __init__(
@@ -49,9 +51,10 @@ class Run:
         rows: list[tuple[Any, ...]],
         final_counts: list[Counts],
         final_phases: list[str],
+        chosen: list[int] | None = None,
     ) -> None:
         self.name, self.manifest, self._rows = name, manifest, rows
-        self.final_counts, self.final_phases = final_counts, final_phases
+        self.final_counts, self.final_phases, self._chosen = final_counts, final_phases, chosen
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -78,7 +81,11 @@ class Run:
             "SELECT votes, drawn, evaluations, phase, MAX(position) FROM counts GROUP BY idx ORDER BY idx"
         )
         counts = [Counts(np.asarray(json.loads(votes), dtype=np.int64), n, k) for votes, n, k, _, _ in last]
-        return cls(name, manifest, rows, counts, [phase for _, _, _, phase, _ in last])
+        chosen = None
+        if manifest["procedure"].get("runner_up"):
+            first = database.rows("SELECT votes FROM counts WHERE position = 0 ORDER BY idx")
+            chosen = [int(np.argmax(json.loads(votes))) for (votes,) in first]
+        return cls(name, manifest, rows, counts, [phase for _, _, _, phase, _ in last], chosen)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -111,6 +118,33 @@ class Run:
         )
 
     @cached_property
+    def default_results(self) -> Results | None:
+        """What the default bound proves from the same votes, for a run that bounds the runner-up; else None."""
+        if self._chosen is None:
+            return None
+        predicted, radius = default_radii(self.manifest, self._chosen, self.final_counts)
+        return Results(self.results.index, self.results.label, predicted, radius)
+
+    def in_norm(self, norm: str) -> Run:
+        """Return the same certificates with radii in another norm, by the inequality between the norms.
+
+        An l2 radius R is an linf radius of R / sqrt(d): true, and weak. See `noise.radius_in_norm`.
+
+        Args:
+            norm: "l1", "l2" or "linf"; l0 radii have no counterpart.
+        """
+        if norm == self.manifest["norm"]:
+            return self
+        radii = converted(self.column("radius"), self.manifest, self.manifest["norm"], norm)
+        place = COLUMNS.index("radius")
+        rows = [
+            (*row[:place], float(radius), *row[place + 1 :])
+            for row, radius in zip(self._rows, np.atleast_1d(radii), strict=True)
+        ]
+        manifest = in_norm(self.manifest, norm)
+        return Run(self.name, manifest, rows, self.final_counts, self.final_phases, self._chosen)
+
+    @cached_property
     def p_hat(self) -> NDArray[np.float64]:
         """Share of the votes that the leading class had when each image ended: an estimate of p_A, no bound."""
         return np.array([counts.votes.max() / counts.drawn for counts in self.final_counts], dtype=np.float64)
@@ -131,4 +165,8 @@ class Run:
         frame["predicted"] = frame["predicted"].astype("Int64")
         frame["p_hat"] = self.p_hat
         frame["correct"] = self.results.correct
+        if self.default_results is not None:
+            frame["predicted_default"] = pd.array(self.default_results.predicted, dtype="Int64")
+            frame.loc[self.default_results.predicted < 0, "predicted_default"] = pd.NA
+            frame["radius_default"] = self.default_results.radius
         return frame
