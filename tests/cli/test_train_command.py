@@ -49,6 +49,10 @@ def test_every_value_can_be_changed(tmp_path):
     assert (config.schedule, config.milestones, config.nesterov) == ("step", (2, 4), True)
     config = chosen_config("digits-consistency", 0.5, "resnet8", None, ["heads=5", "split=34%"])
     assert (config.heads, config.split) == (5, "34%")
+    taught = chosen_config(
+        "digits-gaussian", None, None, None, ["method=some-gaussian", "heads=5", "weights=hard"]
+    )
+    assert (taught.method, taught.heads, taught.settings) == ("some-gaussian", 5, {"weights": "hard"})
 
 
 @pytest.mark.parametrize(
@@ -77,6 +81,11 @@ def test_every_value_can_be_changed(tmp_path):
         (["digits-smoothadv", "--set", "m=1000"], "use at least 1000"),
         (["digits-gaussian", "--seed", "x"], "--seed must be an integer"),
         (["digits-gaussian", "--heads", "0"], "'heads' is wrong"),
+        (
+            ["digits-gaussian", "--set", "method=some-gaussian"],
+            "needs 2 heads or more, got heads=None; set heads=5",
+        ),
+        (["digits-some-gaussian", "--heads", "1"], "needs 2 heads or more, got heads=1; set heads=5"),
         (["digits-gaussian", "--split", "stage3"], "split='stage3' says where heads begin"),
         (["digits-gaussian", "--heads", "2", "--split", "stage9"], "heads can begin before: stage1, stage2"),
         (["digits-gaussian", "--heads", "2", "--split", "normalize"], "leaves no trunk"),

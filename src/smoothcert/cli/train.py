@@ -104,11 +104,11 @@ def train(
 
       smoothcert train digits-denoiser-stability --classifier models/clean --out models/denoised
     """
-    config = chosen_config(recipe, _row(recipe, sigma, keep), model, epochs, changes or [])
+    # As changes, because a method that needs heads is refused without them.
+    asked = [f"{name}={value}" for name, value in (("heads", heads), ("split", split)) if value is not None]
+    config = chosen_config(recipe, _row(recipe, sigma, keep), model, epochs, [*(changes or []), *asked])
     extra = {
         "max_train_images": max_train_images,
-        "heads": heads,
-        "split": split,
         "classifier": None if classifier is None else str(classifier),
         "data_dir": None if data_dir is None else str(data_dir),
         "seed": opt.choose_seed(seed),
