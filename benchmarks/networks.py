@@ -83,20 +83,24 @@ def load(name: str) -> Network:
 
 
 class Planted(nn.Module):
-    """A LeNet whose votes follow a plan: its whole cost, but the mean brightness decides the class.
+    """A network whose votes follow a plan: its whole cost, but the mean brightness decides the class.
 
     An image of brightness 1/2 + m/28 gets class 1 with probability Phi(m/sigma) under Gaussian noise; see
     `planted_images`. The network's own logits still enter, too small to matter, so no engine can leave them out.
+
+    Args:
+        network: whose cost is paid.
+        shift: added to every margin m, in pixel units: two networks disagree between their boundaries.
     """
 
-    def __init__(self, network: nn.Module) -> None:
+    def __init__(self, network: nn.Module, shift: float = 0.0) -> None:
         super().__init__()
-        self.network = network
+        self.network, self.shift = network, shift
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
         """Return ten logits, of which the first two compete."""
         pixels = batch.flatten(1)
-        score = (pixels.mean(dim=1) - 0.5) * pixels.shape[1] ** 0.5
+        score = (pixels.mean(dim=1) - 0.5) * pixels.shape[1] ** 0.5 + self.shift
         sides = functional.pad(torch.stack([-score, score], dim=1), (0, NUM_CLASSES - 2), value=-1.0)
         own: torch.Tensor = self.network(batch)
         return sides + 1e-6 * own

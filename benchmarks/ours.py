@@ -44,11 +44,11 @@ class Ours:
     ) -> None:
         self.classifier = sc.SmoothedClassifier(model, sc.Gaussian(sigma), num_classes)
         self.workers = workers
-        self.batch = check_batch_size(None, image)
         start = time.perf_counter()
         self.engine: Engine = self.classifier.certification(
             sc.FixedSample(n0=N0, n=PLANNED_VOTES), alpha=ALPHA, seed=SEED, engine=engine, example=image
         ).engine
+        self.batch = check_batch_size(None, image, self.engine)
         self.certify(image, workers * self.batch)
         self.setup_seconds = time.perf_counter() - start
 

@@ -9,20 +9,16 @@ import torch
 
 from smoothcert.certificates.certificate import Certificate
 from smoothcert.certificates.procedure import Plan, Trial
-from smoothcert.engines import Engine
+from smoothcert.engines import Engine, rows_in_cache
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import (
-    CHUNK_VOTES,
     Journey,
     Sampler,
     WorkerPool,
     check_fixed_function,
     needs_processes,
 )
-
-_BATCH_VALUES = 2**17  # float32 values per default batch: larger ones were slower on every network measured
-_MOST_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -130,11 +126,10 @@ class Certification:
         return found
 
 
-def check_batch_size(batch_size: int | None, image: torch.Tensor) -> int:
-    """Return `batch_size` if it is a positive integer, or one that suits a core's cache for None."""
+def check_batch_size(batch_size: int | None, image: torch.Tensor, engine: Engine) -> int:
+    """Return `batch_size` if it is a positive integer, or for None one that suits a core's cache and the engine."""
     if batch_size is None:
-        chunks = _BATCH_VALUES // max(image.numel() * CHUNK_VOTES, 1)
-        return CHUNK_VOTES * min(max(chunks, 1), _MOST_ROWS // CHUNK_VOTES)
+        return engine.gathers * rows_in_cache(image)
     if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
         raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {batch_size!r}")
     return batch_size

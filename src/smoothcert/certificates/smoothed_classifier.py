@@ -215,7 +215,7 @@ class SmoothedClassifier:
             raise InvalidArgumentError(f"index must be an integer >= 0, got {index!r}")
         if len(certification.models) != 1:
             raise InvalidArgumentError("a panel answers for several classifiers; use certify_panel")
-        rows = check_batch_size(batch_size, tensor)
+        rows = check_batch_size(batch_size, tensor, certification.engine)
         certification.check(tensor)
         with certification.pool(check_workers(workers), rows) as pool:
             (journey,) = travel([certification.journey(int(index), tensor)], pool, batch_size=rows)

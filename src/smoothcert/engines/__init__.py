@@ -5,6 +5,7 @@ from smoothcert.engines.early_exit import EarlyExitEngine
 from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of, name_on
 from smoothcert.engines.onnx_engine import OnnxEngine
 from smoothcert.engines.resolve import build_engine, engine_rule
+from smoothcert.engines.rows import rows_in_cache
 from smoothcert.engines.torch_engine import AutocastEngine, TorchEngine
 from smoothcert.ensembles import MIN_ROWS
 
@@ -23,4 +24,5 @@ __all__ = [
     "device_of",
     "engine_rule",
     "name_on",
+    "rows_in_cache",
 ]

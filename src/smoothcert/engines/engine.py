@@ -38,6 +38,8 @@ class Engine(ABC):
 
     registered_name: ClassVar[str]
 
+    gathers: ClassVar[int] = 1  # batches that suit a core's cache which it likes to be given at once
+
     def __init__(
         self, model: Model, num_classes: int, example: torch.Tensor, device: torch.device | None = None
     ) -> None:

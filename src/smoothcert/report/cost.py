@@ -58,13 +58,13 @@ def consensus_rate(run: Run) -> float | None:
     """
     ensemble = run.manifest.get("ensemble", {})
     first = ensemble.get("first_evaluations")
-    votes = int(np.sum(run.column("samples"), dtype=np.int64))
+    votes, evaluations = (sum(int(n) for n in run.column(name)) for name in ("samples", "evaluations"))
     if first is None or not votes:
         return None
-    whole = int(ensemble["evaluations_per_vote"])
-    if whole == first:  # K = k: nobody is left to be spared
+    spared = int(ensemble["evaluations_per_vote"]) - int(first)
+    if not spared:  # K = k: nobody is left to be spared
         return None
-    return (whole * votes - int(np.sum(run.column("evaluations"), dtype=np.int64))) / ((whole - first) * votes)
+    return (int(ensemble["evaluations_per_vote"]) * votes - evaluations) / (spared * votes)
 
 
 def cost_figures(run: Run) -> dict[str, Any]:

@@ -39,7 +39,8 @@ def print_preview(
     )
     certification.check(example)
     set_up = time.monotonic() - start
-    rows, most = check_batch_size(batch_size, example), check_workers(workers)
+    rows = check_batch_size(batch_size, example, certification.engine)
+    most = check_workers(workers)
     found = calibrate(certification, dataset, indices, batch_size=rows)
     counts = sorted({1, most, 2 * most})
     table = Table(title=f"Expected cost of {len(indices)} images", title_justify="left", box=SIMPLE_HEAD)

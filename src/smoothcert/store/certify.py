@@ -130,7 +130,7 @@ def certify_panel(
         if old is not None:
             check_same(old, new, str(folder))
     workers = check_workers(workers)
-    rows = check_batch_size(batch_size, first)
+    rows = check_batch_size(batch_size, first, certification.engine)
     certification.check(first)
     origins = [_origin(out, (folders or {}).get(name), dataset) for name, out in runs_at.items()]
     databases = _begin(runs_at.values(), stored, manifests, origins)

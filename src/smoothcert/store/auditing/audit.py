@@ -90,7 +90,9 @@ def audit(
                     fraction,
                     report,
                     workers=check_workers(workers),
-                    batch_size=check_batch_size(batch_size, images.image(stored.images[0].index)),
+                    batch_size=check_batch_size(
+                        batch_size, images.image(stored.images[0].index), certification.engine
+                    ),
                     show_progress=show_progress,
                 )
     elif fraction == 0:
