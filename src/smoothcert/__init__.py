@@ -8,6 +8,7 @@ certificate = classifier.certify(image)
 from importlib.metadata import version
 
 from smoothcert import bounds, errors
+from smoothcert.attacks import attack_images
 from smoothcert.certificates import (
     Certificate,
     FixedSample,
@@ -50,6 +51,7 @@ __all__ = [
     "TrainConfig",
     "Uniform",
     "VotingEnsemble",
+    "attack_images",
     "audit",
     "bounds",
     "certify",

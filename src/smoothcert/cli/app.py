@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from smoothcert.cli.analyze import analyze
+from smoothcert.cli.attack import attack
 from smoothcert.cli.audit import audit
 from smoothcert.cli.certify import certify
 from smoothcert.cli.demo import demo
@@ -48,7 +49,22 @@ def _common(
     pass
 
 
-for command in (demo, train, sweep, ensemble, certify, predict, audit, analyze, export, recipes, datasets, models, methods):
+for command in (
+    demo,
+    train,
+    sweep,
+    ensemble,
+    certify,
+    predict,
+    attack,
+    audit,
+    analyze,
+    export,
+    recipes,
+    datasets,
+    models,
+    methods,
+):
     app.command()(command)
 
 

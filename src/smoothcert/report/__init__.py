@@ -1,5 +1,6 @@
 """Runs -> tables, figures and one self-contained page."""
 
+from smoothcert.report.attack_table import attack_to_json, print_attack
 from smoothcert.report.cost import consensus_rate, returned_by_phase, sample_reduction, time_reduction
 from smoothcert.report.figures import certified_accuracy_figure, p_hat_figure, votes_figure
 from smoothcert.report.images_figure import images_figure
@@ -14,6 +15,7 @@ from smoothcert.report.tables import common_grid, percent, print_summaries
 __all__ = [
     "LISTINGS",
     "Summary",
+    "attack_to_json",
     "certified_accuracy_figure",
     "common_grid",
     "consensus_rate",
@@ -24,6 +26,7 @@ __all__ = [
     "members_to_json",
     "p_hat_figure",
     "percent",
+    "print_attack",
     "print_listing",
     "print_preview",
     "print_summaries",

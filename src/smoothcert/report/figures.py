@@ -9,12 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
+from smoothcert.attacks import AttackResults
 from smoothcert.certificates import Results
-from smoothcert.report.style import NORMS, PAPER, add_legend, looks, new_figure, short, style
+from smoothcert.report.attack_table import check_same_images
+from smoothcert.report.style import INK, NORMS, PAPER, add_legend, looks, new_figure, short, style
 from smoothcert.report.summary import CONFIDENCE, Summary
 from smoothcert.store import floor_digits
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 _BANDS = 3  # with more curves than this only the last keeps its band
@@ -24,7 +27,9 @@ _SHARES = (0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0
 
 
 @style()
-def certified_accuracy_figure(summaries: Sequence[Summary], *, norm: str = "l2") -> Figure:
+def certified_accuracy_figure(
+    summaries: Sequence[Summary], *, norm: str = "l2", attack: AttackResults | None = None
+) -> Figure:
     """Draw certified accuracy (%) over radius, exactly as the stored radii give it; the last curve strongest.
 
     Not smoothed or interpolated: between two radii the curve has its value at the larger one, which is what
@@ -34,6 +39,7 @@ def certified_accuracy_figure(summaries: Sequence[Summary], *, norm: str = "l2")
     Args:
         summaries: the curves, in the order of the legend.
         norm: the norm of the radii, as in manifests.
+        attack: on the images of the last run, to draw what it left standing above what is certified.
     """
     figure, axes = new_figure(8.6, 3.9, summaries)
     for number, (summary, look, mark) in enumerate(looks(summaries), start=1):
@@ -60,6 +66,9 @@ def certified_accuracy_figure(summaries: Sequence[Summary], *, norm: str = "l2")
             band = {"color": look["color"], "alpha": 0.18 if last else 0.08, "linewidth": 0}
             axes.fill_between(thin, 100 * low, 100 * high, step="pre", **band)
     largest = max(summary.largest_radius for summary in summaries)
+    if attack is not None:
+        check_same_images(attack, summaries[-1])
+        largest = max(largest, _draw_attack(axes, attack, summaries[-1].results))
     axes.set(xlim=(0, largest * 1.03 or 1), ylim=(0, 102), ylabel="certified accuracy (%)")
     axes.set_xlabel(f"radius ({NORMS.get(norm, norm)}, pixel units of [0, 1] images)")
     add_legend(figure, axes)
@@ -122,6 +131,21 @@ def votes_figure(summaries: Sequence[Summary]) -> Figure:
     axes.minorticks_off()
     add_legend(figure, axes)
     return figure
+
+
+def _draw_attack(axes: Axes, attack: AttackResults, results: Results) -> float:
+    """Draw accuracy under attack and shade the gap down to certified accuracy; return where it ends."""
+    end = float(max(attack.settings["radii"], default=0.0))
+    radii = np.unique([0.0, *attack.broken_at[attack.broken_at <= end], end])
+    places = np.unique([*radii, *results.radius[results.radius <= end]])
+    look: dict[str, Any] = {"color": INK, "linestyle": (0, (2, 1)), "linewidth": 1.5, "zorder": 4}
+    name = f"under attack  ({attack.settings['method']}, an upper bound)"
+    axes.plot(radii, 100 * attack.accuracy(radii), drawstyle="steps-post", label=name, **look)
+    # Both are steps: the one is read to the left of its radii, the other to the right of its breaks.
+    low = np.repeat(100 * results.certified_accuracy(places[1:]), 2)
+    high = np.repeat(100 * attack.accuracy(places[:-1]), 2)
+    axes.fill_between(np.repeat(places, 2)[1:-1], low, high, color=INK, alpha=0.06, linewidth=0)
+    return end
 
 
 def accuracy_steps(results: Results) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -14,12 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.atomic import write_atomically
+from smoothcert.attacks import AttackResults
 from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.figures import certified_accuracy_figure, p_hat_figure, votes_figure
 from smoothcert.report.images_figure import images_figure
 from smoothcert.report.page_tables import (
+    attack_section,
     certificates_table,
     html_text,
     manifest_table,
@@ -52,6 +54,7 @@ def write_report(
     title: str,
     dataset: Dataset | None = None,
     notes: Sequence[str] = (),
+    attack: AttackResults | None = None,
 ) -> None:
     """Write one HTML file about some runs that needs nothing else to be read; the last run is the main one.
 
@@ -63,6 +66,7 @@ def write_report(
         title: heading of the page.
         dataset: the data set of the last run, to show a few of its images; None shows none.
         notes: sentences to add under the headline, as plain text.
+        attack: on the images of the last run: its curve, the gap and what became of the certificates are shown.
     """
     _check(runs)
     summaries = [Summary.of_run(run, name) for name, run in runs.items()]
@@ -79,7 +83,7 @@ def write_report(
             notes="\n".join([*warnings, *(f"<p>{html_text(note)}</p>" for note in notes)]),
             table=results_table(summaries, radii),
             caveat=html_text(ACR_CAVEAT),
-            accuracy=_accuracy(summaries, main.manifest["norm"], asked),
+            accuracy=_accuracy(summaries, main.manifest["norm"], asked, attack),
             shares=_shares(summaries),
             votes=_votes(summaries),
             images="" if dataset is None else _images(name, main, dataset),
@@ -156,12 +160,15 @@ def _warnings(runs: Mapping[str, Run]) -> Iterable[str]:
         yield "The runs have different error probabilities alpha."
 
 
-def _accuracy(summaries: Sequence[Summary], norm: str, asked: bool) -> str:
+def _accuracy(summaries: Sequence[Summary], norm: str, asked: bool, attack: AttackResults | None) -> str:
     reads = "The height at radius r is the share of images certified as their true class at r or more."
     grid = " The runs asked only about marked radii; between them the curve has the value of the next one."
     band = "The band is the 95% interval over images" + (" of the last curve." if len(summaries) > 3 else ".")
     caption = f"{reads}{grid if asked else ''} {band}"
-    return _inline(certified_accuracy_figure(summaries, norm=norm), 1, caption, wide=True)
+    if attack is not None:
+        caption += " The dashed curve is what an attack left standing: the truth lies in the shaded gap."
+    figure = _inline(certified_accuracy_figure(summaries, norm=norm, attack=attack), 1, caption, wide=True)
+    return figure if attack is None else f"{figure}\n{attack_section(attack)}"
 
 
 def _shares(summaries: Sequence[Summary]) -> str:

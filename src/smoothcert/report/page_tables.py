@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothcert.attacks import AttackResults
 from smoothcert.certificates import Outcome
+from smoothcert.report.attack_table import attack_lines, attack_radii, attack_rows
 from smoothcert.report.members import member_curves
 from smoothcert.report.style import printable
 from smoothcert.report.summary import CONFIDENCE, Summary, describe_indices
@@ -59,6 +61,16 @@ def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> s
         shares = [f"{percent(share)}%" for share in curve.certified_accuracy(radii)]
         rows.append([name_span(curve.name), "", floor_digits(curve.average_radius(), 4), *shares, "", ""])
     return _table("results", "Certified accuracy (%) at radius r, with 95% intervals; ACR; cost", heads, rows)
+
+
+def attack_section(attack: AttackResults) -> str:
+    """Return lower bound, upper bound and gap as a table, and what became of the certificates."""
+    heads = ["accuracy (%)", *(f"r = {radius:g}" for radius in attack_radii(attack))]
+    rows = [[html_text(name), *cells] for name, cells in attack_rows(attack).items()]
+    table = _table("attack", "Certified from below, under attack from above", heads, rows)
+    region = 'class="scroll" tabindex="0" role="region" aria-label="Attack, scrolls sideways"'
+    lines = "".join(f'<p class="small">{html_text(line)}</p>' for line in attack_lines(attack))
+    return f"<div {region}>{table}</div>\n{lines}"
 
 
 def manifest_table(runs: Mapping[str, Run]) -> str:

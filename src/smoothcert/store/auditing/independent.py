@@ -74,7 +74,7 @@ def contradictions(
         return [] if radius == 0 else [f"abstained with a radius of {radius}"]
     found = []
     law = RADII.get(noise.law_name)
-    if law is not None and procedure.get("bound") is None and p_lower < 1:
+    if law is not None and not procedure.get("runner_up") and p_lower < 1:
         most = law(max(p_lower, 0.5), noise.parameters())
         if radius > most * (1 + _TOLERANCE) + 1e-15:
             found.append(f"radius {radius} is more than the {most} that p_lower = {p_lower} gives")

@@ -1,0 +1,134 @@
+"""How far a smoothed classifier can be trusted from above: attack it, and ask PREDICT whether it broke."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from smoothcert.attacks.attack_plan import AttackPlan
+from smoothcert.attacks.attempts import AttackResults
+from smoothcert.attacks.record import AttackRecord
+from smoothcert.certificates import SmoothedClassifier
+from smoothcert.certificates.identity import identities
+from smoothcert.data import Dataset
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.execution import progress
+from smoothcert.noise import NoiseLaw
+from smoothcert.seeding import check_seed
+from smoothcert.store import Run
+from smoothcert.store.certify import check_indices
+
+
+def attack_images(
+    classifier: SmoothedClassifier,
+    dataset: Dataset,
+    *,
+    radii: Sequence[float],
+    indices: Sequence[int] | None = None,
+    method: str = "pgd",
+    steps: int = 20,
+    m: int = 128,
+    n: int = 1_000,
+    alpha: float = 0.001,
+    seed: int | None = None,
+    run: Run | None = None,
+    engine: str = "auto",
+    workers: int | None = None,
+    out: str | Path,
+    resume: bool = False,
+    show_progress: bool | None = None,
+) -> AttackResults:
+    """Attack images within growing l2 radii; an image is broken where PREDICT answers with another class.
+
+    Not a certificate of anything: an image that no attempt broke may still be broken by a better one. The attack's
+    noise, PREDICT's and the certificates' votes are independent streams. An abstention breaks nothing.
+
+    Args:
+        classifier: what to attack, over a torch module and with l2 noise.
+        dataset: images and labels.
+        radii: l2 radii in pixel units; the clean image is asked about in any case.
+        indices: images of the data set; all of the run, or of the data set, by default.
+        method: a name in `METHODS`.
+        steps: gradient steps T.
+        m: noises whose mean softmax the attack follows.
+        n: votes of PREDICT.
+        alpha: error probability of PREDICT.
+        seed: of all noise here; None draws a secret one, on resume the recorded one is used.
+        run: certificates of the same classifier: every certified image is also attacked just inside its radius.
+        engine: how PREDICT executes the classifier.
+        workers: threads of PREDICT; one per core by default.
+        out: folder to write to, line by line.
+        resume: continue the attack in `out`, or start it.
+        show_progress: None shows it on a terminal only.
+    """
+    record = AttackRecord(Path(out))
+    stored = record.settings(resume=resume)
+    if stored is not None and seed is None:
+        seed = int(stored["seed"])
+    seed = check_seed(seed)
+    chosen = run.column("idx") if run is not None and indices is None else indices
+    images = check_indices(dataset, chosen)
+    distances = tuple(sorted({float(radius) for radius in radii} - {0.0}))
+    _check(classifier.noise, distances, steps, m, run)
+    plan = AttackPlan(
+        classifier,
+        dataset,
+        images,
+        distances,
+        method=method,
+        steps=steps,
+        m=m,
+        n=n,
+        alpha=alpha,
+        seed=seed,
+        certified={} if run is None else _certified(run, classifier, dataset, images),
+        how={"engine": engine, "workers": workers},
+    )
+    proof = {"certified_alpha": "alpha", "certified_seed": "seed"}
+    known = {name: None if run is None else run.manifest[field] for name, field in proof.items()}
+    record.begin({**plan.settings(), **known})
+    done = {image.index for image in record.results().images}
+    left = [index for index in plan.indices if index not in done]
+    with progress("attacking", len(left), shown=show_progress) as show:
+        broken = 0
+        for number, image in enumerate(plan.attacked(left), start=1):
+            record.add(image)
+            broken += image.broken_at < float("inf")
+            show(number, f"{broken} broken")
+    return record.results()
+
+
+def _check(noise: NoiseLaw, radii: Sequence[float], steps: int, m: int, run: Run | None) -> None:
+    """Refuse what cannot be attacked in l2."""
+    norm = noise.norm if run is None else run.manifest["norm"]
+    if noise.norm != "l2" or norm != "l2":
+        raise InvalidArgumentError(
+            f"the attack measures l2 distance, but the radii here are in {norm}; attack a classifier with l2 noise"
+        )
+    if any(not 0 < radius < float("inf") for radius in radii):
+        raise InvalidArgumentError(f"radii must be finite numbers >= 0 in pixel units, got {list(radii)}")
+    for name, value in (("steps", steps), ("m", m)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            raise InvalidArgumentError(f"{name} must be a positive integer, got {value!r}")
+
+
+def _certified(
+    run: Run, classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int]
+) -> dict[int, tuple[int, float]]:
+    """Return class and radius of the run's certified images; refuse a run about anything else."""
+    for what, stored, found in (
+        ("model", run.manifest["model"], identities(classifier.model)[0]),
+        ("data set", run.manifest["dataset"]["digest"], dataset.digest),
+        ("noise", run.manifest["noise"]["name"], classifier.noise.law_name),
+        ("noise", run.manifest["noise"].get("sigma"), classifier.noise.parameters().get("sigma")),
+    ):
+        if stored != found:
+            raise InvalidArgumentError(f"the run is about another {what}; give the run of what is attacked")
+    columns = zip(run.column("idx"), run.column("predicted"), run.column("radius"), strict=True)
+    known = {idx: None if predicted is None else (predicted, radius) for idx, predicted, radius in columns}
+    missing = [index for index in indices if index not in known]
+    if missing:
+        raise InvalidArgumentError(
+            f"image {missing[0]} is not in the run; attack the run's images (leave the choice out) or finish the run"
+        )
+    return {index: pair for index in indices if (pair := known[index]) is not None}

@@ -1,0 +1,120 @@
+"""`smoothcert attack`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smoothcert.atomic import write_atomically
+from smoothcert.attacks import METHODS, attack_images
+from smoothcert.cli import options as opt
+from smoothcert.data import load_dataset, select_indices
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.report import (
+    Summary,
+    attack_to_json,
+    certified_accuracy_figure,
+    common_grid,
+    print_attack,
+    save_figure,
+    write_report,
+)
+from smoothcert.store import Run
+
+_SIGMAS = (0.5, 1.0, 1.5, 2.0, 3.0)  # default radii where no run says which
+
+
+def attack(
+    model: opt.ModelFolder,
+    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")],
+    dataset: opt.DatasetName = "digits",
+    data_dir: opt.DataDir = None,
+    every: Annotated[int | None, typer.Option("--every", help="Every K-th test image.")] = None,
+    first: Annotated[int | None, typer.Option("--first", help="The first N test images.")] = None,
+    indices: Annotated[str | None, typer.Option("--indices", help="Test images A:B.")] = None,
+    radii: Annotated[
+        str | None,
+        typer.Option("--radii", help="l2 radii R1,R2,..; the run's, or .5 to 3 sigma, by default."),
+    ] = None,
+    method: Annotated[str, typer.Option("--method", help=f"{', '.join(METHODS)}.")] = "pgd",
+    steps: Annotated[int, typer.Option("--steps", help="Gradient steps.")] = 20,
+    m: Annotated[int, typer.Option("--m", help="Noises whose mean softmax the attack follows.")] = 128,
+    n: Annotated[int, typer.Option("--n", help="Votes of PREDICT, which judges every attempt.")] = 1_000,
+    alpha: opt.Alpha = 0.001,
+    run: Annotated[
+        Path | None,
+        typer.Option("--run", help="Run of this model, to hold its certificates against the attack."),
+    ] = None,
+    noise: opt.NoiseName = None,
+    sigma: opt.Sigma = None,
+    seed: opt.Seed = None,
+    workers: opt.Workers = None,
+    engine: opt.Engine = "auto",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Continue the attack in --out, or start it.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Unrounded figures as JSON.")] = False,
+) -> None:
+    """Attack a smoothed classifier: an upper bound on its robust accuracy beside the certified lower bound.
+
+    An image is broken where PREDICT answers with another class than its label; abstaining breaks nothing. With --run,
+    every certified image is also attacked just inside its radius.
+
+    Example:
+
+      smoothcert attack demo/models/ensemble --run demo/runs/ensemble --radii 0.25,0.5 --out attacks/ensemble
+    """
+    images = load_dataset(dataset, split="test", data_dir=data_dir)
+    certified = None if run is None else Run.open(run)
+    picked = select_indices(len(images), every=every, first=first, indices=indices)
+    chosen = every is not None or first is not None or indices is not None
+    classifier = opt.choose_classifier(model, noise, sigma)
+    try:
+        found = attack_images(
+            classifier,
+            images,
+            radii=_radii(radii, certified, classifier.noise.std),
+            indices=picked if chosen or certified is None else None,
+            method=method,
+            steps=steps,
+            m=m,
+            n=n,
+            alpha=alpha,
+            seed=opt.choose_seed(seed),
+            run=certified,
+            engine=engine,
+            workers=workers,
+            out=out,
+            resume=resume,
+            show_progress=True,
+        )
+    except KeyboardInterrupt:
+        print("stopped; attacked images are kept, the same command with --resume continues", file=sys.stderr)
+        raise typer.Exit(130) from None
+    write_atomically(out / "attack.json", json.dumps(attack_to_json(found), indent=2) + "\n")
+    if certified is not None and not chosen:
+        summary = Summary.of_run(certified, str(run))
+        save_figure(certified_accuracy_figure([summary], attack=found), out / "accuracy.png")
+        write_report({str(run): certified}, out / "report.html", title=f"{run} under attack", attack=found)
+    if as_json:
+        print(json.dumps(attack_to_json(found), indent=2))
+    else:
+        print_attack(found)
+
+
+def _radii(text: str | None, run: Run | None, sigma: float) -> tuple[float, ...]:
+    """Read radii; by default those that the run asked about, else steps that suit it, else multiples of sigma."""
+    if text is None:
+        if run is None:
+            return tuple(share * sigma for share in _SIGMAS)
+        return tuple(common_grid([Summary.of_run(run)]).tolist())
+    try:
+        return tuple(float(part) for part in text.split(","))
+    except ValueError:
+        raise InvalidArgumentError(
+            f"--radii must be numbers separated by commas such as 0.25,0.5, got {text!r}"
+        ) from None

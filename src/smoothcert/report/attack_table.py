@@ -1,0 +1,117 @@
+"""Certified accuracy from below and accuracy under attack from above, side by side."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothcert.attacks import AttackResults
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.report.summary import Summary
+from smoothcert.report.tables import percent
+
+_EXPLAINED = (
+    "The truth lies between: certified accuracy is proven (error alpha per image), accuracy under attack is what the "
+    "attack left standing, and a stronger one may leave less."
+)
+
+
+def attack_radii(attack: AttackResults) -> NDArray[np.float64]:
+    """Return the radii of an attack's table: the clean image, and those that were asked for."""
+    return np.array([0.0, *attack.settings["radii"]], dtype=np.float64)
+
+
+def attack_rows(attack: AttackResults) -> dict[str, list[str]]:
+    """Return the table's rows in percent: lower bound rounded down, upper bound up, and the gap up."""
+    radii = attack_radii(attack)
+    upper = attack.accuracy(radii)
+    rows = {"under attack, at most": [_percent_up(value) for value in upper]}
+    if attack.settings["certified_alpha"] is None:
+        return rows
+    lower = attack.certified_accuracy(radii)
+    return {
+        "certified, at least": [percent(value) for value in lower],
+        **rows,
+        "gap": [_percent_up(high - low) for high, low in zip(upper, lower, strict=True)],
+    }
+
+
+def attack_lines(attack: AttackResults) -> list[str]:
+    """Return what the table does not show: how it was attacked, and what became of the certificates."""
+    about = attack.settings
+    lines = [
+        f"{len(attack):,} images; {about['method']} in l2, {about['steps']} steps through the mean softmax over "
+        f"{about['m']} noises; broken where PREDICT ({about['n']:,} votes, alpha {about['alpha']:g}) answers another "
+        "class"
+    ]
+    if about["certified_alpha"] is None:
+        return lines
+    broken = attack.broken_certificates
+    text = f"{len(broken)} of {attack.certificates:,} certified images broken inside their radius"
+    if attack.breaks_too_many:
+        text = f"WARNING: {text}, more than the error probabilities allow: do not trust these certificates"
+    elif broken:
+        text += f" (images {', '.join(str(image.index) for image in broken[:5])}), within what alpha allows"
+    return [*lines, text, _EXPLAINED]
+
+
+def print_attack(attack: AttackResults) -> None:
+    """Print the table and what belongs to it."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title="Accuracy (%) at radius", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column("", no_wrap=True)
+    for radius in attack_radii(attack):
+        table.add_column(f"r={radius:g}", justify="right", no_wrap=True)
+    for name, cells in attack_rows(attack).items():
+        table.add_row(name, *cells)
+    terminal = Console()
+    console = terminal if terminal.is_terminal else Console(width=160)
+    console.print(table)
+    for line in attack_lines(attack):
+        console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+
+
+def attack_to_json(attack: AttackResults) -> dict[str, Any]:
+    """Return unrounded figures for `--json`."""
+    radii = attack_radii(attack)
+    certified = attack.settings["certified_alpha"] is not None
+    lower = attack.certified_accuracy(radii).tolist() if certified else None
+    upper = attack.accuracy(radii).tolist()
+    return {
+        "images": len(attack),
+        "radii": radii.tolist(),
+        "accuracy_under_attack": upper,
+        "certified_accuracy": lower,
+        "gap": None if lower is None else [high - low for high, low in zip(upper, lower, strict=True)],
+        "certificates": attack.certificates,
+        "broken_certificates": [
+            {
+                "idx": image.index,
+                "radius": (image.certified or (0, 0.0))[1],
+                "distance": image.certificate_broken_at,
+            }
+            for image in attack.broken_certificates
+        ],
+        "breaks_more_than_alpha_allows": attack.breaks_too_many,
+        "settings": dict(attack.settings),
+    }
+
+
+def check_same_images(attack: AttackResults, summary: Summary) -> None:
+    """Refuse to draw an attack beside a run about other images."""
+    if not np.array_equal([image.index for image in attack.images], np.sort(summary.results.index)):
+        raise InvalidArgumentError(
+            f"the attack is about other images than {summary.name}; attack all images of the run (--run, and no choice "
+            "of images)"
+        )
+
+
+def _percent_up(fraction: float) -> str:
+    """Return a fraction as a percentage with one decimal, rounded up."""
+    return f"{math.ceil(round(fraction * 1000, 9)) / 10:.1f}"

@@ -1,0 +1,72 @@
+"""`smoothcert attack`: table, figures, page, and one sentence on a mistake."""
+
+import json
+
+import pytest
+
+
+@pytest.fixture
+def run(smoothcert, model_folder, tmp_path):
+    options = ("--first", 8, "--n", 500, "--seed", 3, "--workers", 1, "--out", tmp_path / "run")
+    assert smoothcert("certify", model_folder, *options)[0] == 0
+    return tmp_path / "run"
+
+
+FAST = ("--steps", 3, "--m", 8, "--n", 200, "--workers", 1)
+
+
+def test_an_attack_beside_a_run(smoothcert, model_folder, run, tmp_path):
+    out = tmp_path / "attack"
+    code, text, _ = smoothcert(
+        "attack", model_folder, "--run", run, "--radii", "0.25,0.5", "--out", out, *FAST
+    )
+    assert code == 0
+    assert "certified, at least" in text
+    assert "under attack, at most" in text
+    assert "gap" in text
+    assert "certified images broken inside their radius" in text
+    assert {path.name for path in out.iterdir()} == {
+        "attack.jsonl",
+        "attack.json",
+        "accuracy.png",
+        "report.html",
+    }
+    page = (out / "report.html").read_text()
+    assert "under attack, at most" in page
+    assert "the truth lies in the shaded gap" in page
+    figures = json.loads((out / "attack.json").read_text())
+    assert figures["radii"] == [0, 0.25, 0.5]
+    pairs = zip(figures["certified_accuracy"], figures["accuracy_under_attack"], strict=True)
+    assert all(low <= high for low, high in pairs)
+    again = smoothcert(
+        "attack", model_folder, "--run", run, "--radii", "0.25,0.5", "--out", out, *FAST, "--resume", "--json"
+    )
+    assert json.loads(again[1]) == figures
+
+
+def test_an_attack_alone(smoothcert, model_folder, tmp_path):
+    out = tmp_path / "attack"
+    code, text, _ = smoothcert("attack", model_folder, "--first", 3, "--json", "--out", out, *FAST)
+    figures = json.loads(text)
+    assert code == 0
+    assert figures["radii"] == [0, 0.125, 0.25, 0.375, 0.5, 0.75]
+    assert figures["certified_accuracy"] is None
+    assert {path.name for path in out.iterdir()} == {"attack.jsonl", "attack.json"}
+    code, text, _ = smoothcert("attack", model_folder, "--first", 3, "--out", out, *FAST, "--resume")
+    assert "certified" not in text
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (("--radii", "a"), "--radii must be numbers"),
+        (("--method", "magic"), "unknown attack method 'magic'"),
+        (("--run", "nowhere"), "is not a run folder"),
+        (("--steps", 0), "steps must be a positive integer"),
+        (("--noise", "laplace"), "the attack measures l2"),
+    ],
+)
+def test_mistakes_are_one_sentence(options, words, smoothcert, refused, model_folder, tmp_path):
+    out = tmp_path / "attack"
+    assert words in refused(smoothcert("attack", model_folder, "--first", 2, "--out", out, *options))
+    assert not out.exists()
