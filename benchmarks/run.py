@@ -15,7 +15,7 @@ from benchmarks.report import read_summary, replace_results, write_rows, write_s
 from smoothcert.atomic import write_atomically
 
 FOLDER = Path(__file__).parent
-PARTS = ("speed", "anatomy", "adaptive", "wall_clock", "votes", "memory", "linear", "training")
+PARTS = ("speed", "anatomy", "adaptive", "wall_clock", "votes", "memory", "linear", "training", "heads")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

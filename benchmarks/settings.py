@@ -47,6 +47,10 @@ class Settings:
         training_copies: noisy copies that Gaussian training steps through in one measurement.
         training_batch: noisy copies per step.
         training_repetitions: alternations of the training methods.
+        heads_network: network that is given heads.
+        heads: how many, and of how many separate networks.
+        heads_repetitions: alternations there.
+        heads_seconds: length of one measurement of the separate networks.
     """
 
     engine: str = "auto"
@@ -73,6 +77,10 @@ class Settings:
     training_copies: int = 512
     training_batch: int = 64
     training_repetitions: int = 3
+    heads_network: str = "resnet110"
+    heads: int = 5
+    heads_repetitions: int = 5
+    heads_seconds: float = 6.0
 
 
 def full(engine: str) -> Settings:
@@ -107,4 +115,7 @@ def quick(engine: str) -> Settings:
         training_copies=16,
         training_batch=8,
         training_repetitions=1,
+        heads_network="resnet8",
+        heads_repetitions=1,
+        heads_seconds=0.1,
     )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from benchmarks import certifyadp_loop, cohen_loop, machine, measure, report, run, votes
+from benchmarks import certifyadp_loop, cohen_loop, heads, machine, measure, report, run, votes
 from benchmarks import shares as shares_file
 from benchmarks.art_rival import ArtRival
 from benchmarks.bare_forward import BareForward
@@ -232,6 +232,24 @@ def test_settled_statistics_keep_deep_networks_sane():
     assert not any(part.training for part in model.modules())
     assert logits.abs().max() < 50
     assert logits.std(dim=0).min() > 0.01
+
+
+@pytest.mark.slow
+def test_heads_are_compared_with_separate_networks(tmp_path, capsys):
+    run.main(["--quick", "--only", "heads", "--engine", "torch", "--out", str(tmp_path)])
+    part = json.loads((tmp_path / "summary.json").read_text())["parts"]["heads"]
+    single, several, separate = (
+        part["parameters"][name] for name in (heads.SINGLE, heads.HEADS, heads.SEPARATE)
+    )
+    assert separate == 5 * single
+    assert single < several < separate
+    flops = part["gigaflops"]
+    assert flops[heads.SEPARATE] == pytest.approx(5 * flops[heads.SINGLE])
+    assert flops[heads.SINGLE] < flops[heads.HEADS] < flops[heads.SEPARATE]
+    assert part["time_over_separate"][heads.SEPARATE]["median"] == 1.0
+    drawn = {line.split(",")[4] for line in (tmp_path / "heads.csv").read_text().splitlines()[1:]}
+    assert drawn == {str(part["votes"])}  # everybody drew the same number
+    assert "at most 0.5" in capsys.readouterr().out
 
 
 def test_a_busy_machine_is_named():

@@ -13,6 +13,7 @@ from smoothcert.models import (
     ModelCard,
     MultiHead,
     create_model,
+    forward_flops,
     load_checkpoint,
     multi_head,
     resolve_split,
@@ -50,6 +51,18 @@ def test_the_published_sizes_of_resnet110():
     assert size(whole) == 5 * 1_730_714
     assert list(dict(five.trunk.named_children())) == ["normalize", "stem", "stage1", "stage2"]
     assert [name for name, _ in whole.trunk.named_children()] == ["normalize"]
+
+
+def test_the_published_cost_of_resnet110():
+    """The paper counts multiply-adds: .594 for five heads, 1.280 for five networks."""
+    image = torch.empty(3, 32, 32, device="meta")  # counted, not computed
+    single, five = (
+        forward_flops(create_model("resnet110", num_classes=10, heads=heads).eval().to("meta"), image) / 2e9
+        for heads in (None, 5)
+    )
+    assert five == pytest.approx(0.594, rel=0.01)
+    assert 5 * single == pytest.approx(1.280, rel=0.02)
+    assert five / (5 * single) == pytest.approx(0.47, abs=0.005)
 
 
 @pytest.mark.parametrize("name", NAMES)
