@@ -8,7 +8,6 @@ from smoothcert.ensembles import AdaptiveEnsemble
 from truth import (
     ALPHA,
     JUST_ABOVE,
-    TIMES,
     WELL_BELOW,
     ReusedVotes,
     certify_often,
@@ -59,7 +58,7 @@ KINDS = {
     ),
 }
 MARGIN, NOISE = 0.25, sc.Gaussian(0.25)
-N = 1_000  # enough to reach four fifths of the margin nearly always
+N, TIMES = 1_000, 1_000  # votes: enough to reach four fifths of the margin nearly always
 
 
 def test_the_boundaries_are_where_the_tests_believe():
