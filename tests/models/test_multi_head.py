@@ -1,5 +1,6 @@
 """Several heads on one trunk: the published sizes, the same answers as the plain network, and clear refusals."""
 
+import copy
 from collections import OrderedDict
 
 import pytest
@@ -201,6 +202,10 @@ def test_heads_need_a_network_that_can_be_built_again():
     model = create_model("resnet8", num_classes=10)
     with pytest.raises(InvalidArgumentError, match="build the network again"):
         multi_head(nn.Sequential(OrderedDict(model.named_children())), None, 2)
+    assert len(multi_head(copy.deepcopy(model), None, 2).heads) == 2
+    assert (
+        type(model) is nn.Sequential
+    )  # its class is part of the identity of runs made before there were heads
     with pytest.raises(InvalidArgumentError, match="at least one head"):
         MultiHead(nn.Identity(), [])
 

@@ -1,4 +1,4 @@
-"""Networks by name: the table of architectures, and the kind of module that is built from it."""
+"""Networks by name: the table of architectures, and the note on a model how it was built."""
 
 from __future__ import annotations
 
@@ -43,12 +43,19 @@ class Architecture:
 MODELS: Registry[Architecture] = Registry("model")
 
 
-class NormalizedNetwork(nn.Sequential):
-    """A normalisation followed by a network, as `create_model` makes it, that knows how to build the network again.
+Build = Callable[[], nn.Module]
 
-    Args:
-        parts: "normalize" and "network", by name.
-    """
+# A plain attribute of an nn.Sequential, not a class of its own: class names are part of a model's identity, and that
+# of networks certified before must stay as it is.
+_BUILD = "_build_again"
 
-    build_again: Callable[[], nn.Module] | None = None
-    """Builds the network, without normalisation, with fresh weights; None for parts sliced out of a model."""
+
+def remember_build(model: nn.Module, build: Build) -> None:
+    """Note on a model how its network is built again, without normalisation and with fresh weights."""
+    vars(model)[_BUILD] = build
+
+
+def remembered_build(model: nn.Module) -> Build | None:
+    """Return what was noted; None for a model that `create_model` did not make."""
+    build: Build | None = vars(model).get(_BUILD)
+    return build

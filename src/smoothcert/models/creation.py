@@ -9,7 +9,7 @@ from functools import partial
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models.architecture import MODELS, NormalizedNetwork
+from smoothcert.models.architecture import MODELS, remember_build
 from smoothcert.models.multi_head import multi_head
 from smoothcert.models.normalize import Normalize
 
@@ -47,6 +47,6 @@ def create_model(
             f"split={split!r} says where heads begin, but heads is not given; set both"
         )
     build = partial(architecture.build, num_classes, shape)
-    model = NormalizedNetwork(OrderedDict(normalize=Normalize(shape, mean, std), network=build()))
-    model.build_again = build
+    model = nn.Sequential(OrderedDict(normalize=Normalize(shape, mean, std), network=build()))
+    remember_build(model, build)
     return model if heads is None else multi_head(model, split, heads)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models.architecture import NormalizedNetwork
+from smoothcert.models.architecture import remembered_build
 from smoothcert.models.splits import resolve_split
 from smoothcert.models.stages import Stages, network_stages, stages_of
 
@@ -85,13 +85,14 @@ def multi_head(model: nn.Module, split: str | None, heads: int) -> MultiHead:
     if isinstance(heads, bool) or not isinstance(heads, int) or heads < 1:
         raise InvalidArgumentError(f"heads must be an integer of at least 1, got {heads!r}")
     (_, normalize), *stages = stages_of(model)
-    if not isinstance(model, NormalizedNetwork) or model.build_again is None:
+    build = remembered_build(model)
+    if build is None:
         raise InvalidArgumentError(
             "model must come from create_model, which knows how to build the network again for further heads"
         )
     border = resolve_split(tuple(stages), split)
     before, first = _cut(tuple(stages), border)
-    later = [_cut(network_stages(model.build_again()), border)[1] for _ in range(heads - 1)]
+    later = [_cut(network_stages(build()), border)[1] for _ in range(heads - 1)]
     trunk = nn.Sequential(OrderedDict([("normalize", normalize), *before]))
     return MultiHead(trunk, [nn.Sequential(OrderedDict(part)) for part in (first, *later)])
 
