@@ -15,7 +15,18 @@ from benchmarks.report import read_summary, replace_results, write_rows, write_s
 from smoothcert.atomic import write_atomically
 
 FOLDER = Path(__file__).parent
-PARTS = ("speed", "anatomy", "adaptive", "wall_clock", "votes", "memory", "linear", "training", "heads")
+PARTS = (
+    "speed",
+    "anatomy",
+    "adaptive",
+    "wall_clock",
+    "votes",
+    "memory",
+    "linear",
+    "training",
+    "heads",
+    "ensembles",
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -51,6 +51,9 @@ class Settings:
         heads: how many, and of how many separate networks.
         heads_repetitions: alternations there.
         heads_seconds: length of one measurement of the separate networks.
+        ensembles_networks: networks of which ensembles of five are made.
+        ensembles_repetitions: alternations there.
+        ensembles_seconds: length of one measurement of the whole ensemble.
     """
 
     engine: str = "auto"
@@ -81,6 +84,9 @@ class Settings:
     heads: int = 5
     heads_repetitions: int = 5
     heads_seconds: float = 6.0
+    ensembles_networks: tuple[str, ...] = ("lenet", "resnet20")
+    ensembles_repetitions: int = 5
+    ensembles_seconds: float = 3.0
 
 
 def full(engine: str) -> Settings:
@@ -118,4 +124,7 @@ def quick(engine: str) -> Settings:
         heads_network="resnet8",
         heads_repetitions=1,
         heads_seconds=0.1,
+        ensembles_networks=("lenet",),
+        ensembles_repetitions=1,
+        ensembles_seconds=0.1,
     )

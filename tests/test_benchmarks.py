@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from benchmarks import certifyadp_loop, cohen_loop, heads, machine, measure, report, run, votes
+from benchmarks import certifyadp_loop, cohen_loop, ensembles, heads, machine, measure, report, run, votes
 from benchmarks import shares as shares_file
 from benchmarks.art_rival import ArtRival
 from benchmarks.bare_forward import BareForward
@@ -250,6 +250,18 @@ def test_heads_are_compared_with_separate_networks(tmp_path, capsys):
     drawn = {line.split(",")[4] for line in (tmp_path / "heads.csv").read_text().splitlines()[1:]}
     assert drawn == {str(part["votes"])}  # everybody drew the same number
     assert "at most 0.5" in capsys.readouterr().out
+
+
+def test_members_disagree_as_often_as_planned_and_are_timed(tmp_path, capsys):
+    several, image = ensembles.members("lenet")
+    noisy = image + SIGMA * torch.randn((4_000, *image.shape), generator=torch.Generator().manual_seed(1))
+    first, second, *others = (member(noisy).argmax(dim=1) for member in several)
+    assert (first != second).double().mean().item() == pytest.approx(ensembles.DISAGREE, abs=0.02)
+    assert all(torch.equal(first, other) for other in others)
+    run.main(["--quick", "--only", "ensembles", "--out", str(tmp_path), "--engine", "torch"])
+    found = json.loads((tmp_path / "summary.json").read_text())["parts"]["ensembles"]["networks"]["lenet"]
+    assert found["evaluations_per_vote"] == pytest.approx(2 + 3 * ensembles.DISAGREE, abs=0.2)
+    assert "| lenet |" in capsys.readouterr().out
 
 
 def test_a_busy_machine_is_named():
