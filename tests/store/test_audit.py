@@ -21,6 +21,7 @@ from store.content import FILE, query
 INDICES = (0, 2, 5, 9, 11, 19)
 PROCEDURES = {
     "fixed": sc.FixedSample(n0=100, n=1_500),
+    "runner-up": sc.FixedSample(n0=100, n=1_500, runner_up=True),
     "staged": sc.Staged(radius=0.2, stages=(100, 500, 1_500)),
     "sequential": sc.Sequential(radii=(0, 0.25, 0.5), max_samples=1_500),
     "sequential-shared": sc.Sequential(radius=0.25, max_samples=1_500, n0=0),
@@ -121,6 +122,10 @@ CHANGES = {
     "a staged radius": ("staged", "UPDATE certificates SET radius = 0.25 WHERE radius > 0"),
     "a proven radius": ("sequential", "UPDATE certificates SET radius = 0.5 WHERE radius = 0.25"),
     "an anytime radius": ("anytime", "UPDATE certificates SET radius = radius + 0.001 WHERE radius > 0"),
+    "a radius from the runner-up": (
+        "runner-up",
+        "UPDATE certificates SET radius = radius + 0.0001 WHERE radius > 0",
+    ),
     "a group radius": ("group", "UPDATE certificates SET radius = 0.21 WHERE radius > 0"),
     "model digest": ("fixed", "UPDATE manifest SET value = '\"0\"' WHERE field = 'model'"),
 }
@@ -331,3 +336,32 @@ def test_an_audit_changes_nothing(runs):
     audit(runs / "fixed", workers=1)
     assert (runs / "fixed" / FILE).read_bytes() == before
     assert [path.name for path in (runs / "fixed").iterdir()] == [FILE]
+
+
+@pytest.mark.parametrize(
+    "noise", [sc.GridGaussian(0.25), sc.DiscreteReplacement(keep=0.8)], ids=lambda law: law.law_name
+)
+@pytest.mark.parametrize(
+    "procedure", [sc.FixedSample(n=1_000), sc.Sequential(radii=(0, 1), max_samples=1_000)]
+)
+def test_laws_whose_formulas_the_audit_does_not_know_are_trusted_and_checked(
+    noise, procedure, classifier, digits, tmp_path
+):
+    """By replaying their own code: a larger radius is still found."""
+    procedure = (
+        procedure
+        if noise.norm == "l0" or isinstance(procedure, sc.FixedSample)
+        else sc.Sequential(radius=0.1)
+    )
+    smoothed = sc.SmoothedClassifier(classifier.model, noise, 10)
+    run = sc.certify(
+        smoothed, digits, procedure=procedure, indices=INDICES, seed=2, out=tmp_path / "run", workers=1
+    )
+    report = audit(tmp_path / "run", model=smoothed, fraction=1.0, workers=1)
+    assert report.trust is Trust.TRUSTED, report.line
+    assert run.results.radius.max() > 0
+    with closing(sqlite3.connect(tmp_path / "run" / FILE)) as connection, connection:
+        connection.execute("UPDATE certificates SET radius = radius + 1 WHERE radius > 0")
+    _seal_again(tmp_path / "run")
+    report = audit(tmp_path / "run", model=smoothed, workers=1)
+    assert "the stored radius is" in report.line

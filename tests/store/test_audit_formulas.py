@@ -55,6 +55,22 @@ def _two(votes, drawn):
     return np.array([drawn - votes, votes])
 
 
+def test_a_rival_that_may_be_too_strong_is_noticed():
+    noise, about = sc.Gaussian(0.25), {"name": "fixed", "runner_up": True}
+    votes = np.array([400, 600, 0])
+    p, q = sc.bounds.runner_up_bounds(600, 400, 1_000, 0.001)
+    spread = np.array([100, 600, 100, 100, 100])
+    p_spread, q_spread = sc.bounds.runner_up_bounds(600, 100, 1_000, 0.001)
+    for counted, radius, p_lower in (
+        (votes, noise.runner_up_radius(p, q), p),
+        (spread, noise.runner_up_radius(p_spread, q_spread), p_spread),
+    ):
+        tally = Tally("estimate", "bound", Counts(counted, 1_000))
+        for claim, wrong in ((radius, False), (radius + 0.001, True)):
+            row = (0, 1, "CERTIFIED", 1, claim, p_lower, 1_000, 1_000, 0.0)
+            assert bool(contradictions(noise, about, 0.001, row, [tally])) == wrong
+
+
 def test_a_bound_that_is_too_large_is_noticed():
     """By a thousandth in p already: these formulas are no mere formality."""
     noise, fixed = sc.Gaussian(0.25), {"name": "fixed"}

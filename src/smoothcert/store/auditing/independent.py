@@ -78,12 +78,33 @@ def contradictions(
         most = law(max(p_lower, 0.5), noise.parameters())
         if radius > most * (1 + _TOLERANCE) + 1e-15:
             found.append(f"radius {radius} is more than the {most} that p_lower = {p_lower} gives")
+    if law is not None and procedure.get("runner_up"):
+        found += _rival_too_strong(noise, alpha, predicted, radius, p_lower, tallies[-1])
     for tally in tallies:
         if tally.purpose in ("bound", "certify"):
             p0 = p_lower if tally.radius is None else float(noise.threshold(tally.radius))
             text = _unproven(procedure, alpha, int(tally.counts.votes[predicted]), tally.counts.drawn, p0)
             found += [text] if text else []
     return found
+
+
+def _rival_too_strong(
+    noise: NoiseLaw, alpha: float, predicted: int, radius: float, p_lower: float, tally: Tally
+) -> list[str]:
+    """Say so if the strongest other class may have a probability at which the radius would not hold.
+
+    The radius is sigma/2 (Phi^-1(p) - Phi^-1(q)), so it rests on every other class having at most the q below.
+    """
+    sigma = noise.parameters().get("sigma")
+    if sigma is None or not 0 < p_lower < 1:
+        return []
+    normal, counts = NormalDist(), tally.counts
+    q = normal.cdf(normal.inv_cdf(p_lower) - 2 * radius / sigma * (1 - _TOLERANCE))
+    rival = max(int(np.delete(counts.votes, predicted).max(initial=0)), counts.unanswered)
+    at_most = 1 - tail(rival + 1, counts.drawn, q)  # chance to see the rival so weak if it had q
+    if at_most <= alpha / 2 * (1 + _TAIL_TOLERANCE) or q >= (1 - p_lower) * (1 - _TOLERANCE):
+        return []
+    return [f"{rival:,} of {counts.drawn:,} votes for another class do not prove that it has at most {q}"]
 
 
 def _unproven(procedure: Mapping[str, Any], alpha: float, votes: int, drawn: int, p0: float) -> str | None:
