@@ -339,7 +339,7 @@ def test_an_audit_changes_nothing(runs):
 
 
 @pytest.mark.parametrize(
-    "noise", [sc.GridGaussian(0.25), sc.DiscreteReplacement(keep=0.8)], ids=lambda law: law.law_name
+    "noise", [sc.GridGaussian(0.25), sc.DiscreteReplacement(keep=0.98)], ids=lambda law: law.law_name
 )
 @pytest.mark.parametrize(
     "procedure", [sc.FixedSample(n=1_000), sc.Sequential(radii=(0, 1), max_samples=1_000)]
