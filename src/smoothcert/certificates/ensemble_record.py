@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
+
+from torch import nn
 
 from smoothcert.certificates.identity import identities
 from smoothcert.ensembles import (
     ConsensusEnsemble,
     EarlyExitEnsemble,
     Panel,
+    TrunkedEnsemble,
     VotingEnsemble,
     exits_early,
 )
+from smoothcert.models import MultiHead
+from smoothcert.models.multi_head import one_headed
 
 
 def ensemble_records(model: Any) -> tuple[dict[str, Any] | None, ...]:
@@ -21,9 +27,25 @@ def ensemble_records(model: Any) -> tuple[dict[str, Any] | None, ...]:
     and compute how often a consensus spared the others.
     """
     parts = model.classifiers if isinstance(model, Panel) else (model,)
-    return tuple(
-        _record(part) if isinstance(part, VotingEnsemble | EarlyExitEnsemble) else None for part in parts
-    )
+    return tuple(_record_if_any(part) for part in parts)
+
+
+def _record_if_any(model: Any) -> dict[str, Any] | None:
+    if isinstance(model, TrunkedEnsemble):
+        return {**_record(model.ensemble), "members": _heads(model.trunk, model.members)}
+    if isinstance(model, MultiHead):
+        return {
+            "kind": type(model).__name__,
+            "rule": "soft",
+            "members": _heads(model.trunk, model.heads),
+            "evaluations_per_vote": model.evaluations_per_vote,
+        }
+    return _record(model) if isinstance(model, VotingEnsemble | EarlyExitEnsemble) else None
+
+
+def _heads(trunk: nn.Module, heads: Iterable[nn.Module]) -> list[str]:
+    """Return the identities that heads have where they are certified alone."""
+    return [identities(one_headed(trunk, head))[0] for head in heads]
 
 
 def _record(model: VotingEnsemble | EarlyExitEnsemble) -> dict[str, Any]:

@@ -67,9 +67,15 @@ class MultiHead(nn.Module):
             raise InvalidArgumentError(
                 f"head number must be an integer from 0 to {len(self.heads) - 1}, got {number!r}"
             )
-        alone = nn.Sequential(OrderedDict(trunk=self.trunk, head=self.heads[number]))
-        alone.training = self.training  # the flag of the new container only; its parts keep theirs
-        return alone
+        return one_headed(self.trunk, self.heads[number])
+
+
+def one_headed(trunk: nn.Module, head: nn.Module) -> nn.Module:
+    """Return a trunk and one of its heads as a classifier of images; both are shared, not copied."""
+    alone = nn.Sequential(OrderedDict(trunk=trunk, head=head))
+    # The flag of the new container only; its parts keep theirs.
+    alone.training = trunk.training or head.training
+    return alone
 
 
 def multi_head(model: nn.Module, split: str | None, heads: int) -> MultiHead:
