@@ -14,6 +14,7 @@ from benchmarks.settings import ALPHA, N0, NUM_CLASSES, PLANNED_VOTES, SIGMA
 from smoothcert.certificates import check_batch_size
 from smoothcert.certificates.procedure import Procedure
 from smoothcert.engines import Engine
+from smoothcert.noise import NoiseLaw
 
 SEED = 1  # of the noise; a benchmark has no secret to keep
 
@@ -29,6 +30,7 @@ class Ours:
         engine: an engine's name; "auto" is resolved once, for `PLANNED_VOTES` votes.
         workers: threads.
         sigma: standard deviation of the noise, in pixel units.
+        noise: another law than Gaussian noise of that sigma.
         num_classes: number of logits.
     """
 
@@ -40,9 +42,11 @@ class Ours:
         engine: str,
         workers: int,
         sigma: float = SIGMA,
+        noise: NoiseLaw | None = None,
         num_classes: int = NUM_CLASSES,
     ) -> None:
-        self.classifier = sc.SmoothedClassifier(model, sc.Gaussian(sigma), num_classes)
+        law = sc.Gaussian(sigma) if noise is None else noise
+        self.classifier = sc.SmoothedClassifier(model, law, num_classes)
         self.workers = workers
         start = time.perf_counter()
         self.engine: Engine = self.classifier.certification(

@@ -44,6 +44,7 @@ class Settings:
         anatomy_networks: networks whose votes are taken apart.
         anatomy_repetitions: alternations there.
         anatomy_seconds: length of one measurement there.
+        grid_networks: networks certified under each noise law.
         training_copies: noisy copies that Gaussian training steps through in one measurement.
         training_batch: noisy copies per step.
         training_repetitions: alternations of the training methods.
@@ -77,6 +78,7 @@ class Settings:
     anatomy_networks: tuple[str, ...] = ("lenet", "resnet20", "resnet110")
     anatomy_repetitions: int = 3
     anatomy_seconds: float = 1.0
+    grid_networks: tuple[str, ...] = ("resnet20", "lenet")
     training_copies: int = 512
     training_batch: int = 64
     training_repetitions: int = 3
@@ -118,6 +120,7 @@ def quick(engine: str) -> Settings:
         anatomy_networks=("lenet",),
         anatomy_repetitions=1,
         anatomy_seconds=0.1,
+        grid_networks=("lenet",),
         training_copies=16,
         training_batch=8,
         training_repetitions=1,
