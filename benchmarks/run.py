@@ -23,6 +23,7 @@ PARTS = (
     "votes",
     "memory",
     "linear",
+    "grid",
     "training",
     "heads",
     "ensembles",

@@ -20,7 +20,7 @@ def test_the_goal_is_for_float_safe_noise_on_resnet20():
     spread = {"median": 1.26, "low": 1.2, "high": 1.3, "count": 3}
     speed = {"median": 100.0, "low": 90.0, "high": 110.0, "count": 3}
     network = {
-        "votes_per_second": {name: speed for name in grid.LAWS},
+        "votes_per_second": dict.fromkeys(grid.LAWS, speed),
         "over_plain": {grid.GRID: spread, grid.L0: spread},
     }
     shown = grid.render({"networks": {"resnet20": network, "lenet": network}})
