@@ -274,6 +274,13 @@ def test_images_that_chose_the_weights_are_refused(models):
         refuse_overlap(card, splits["holdout"], [25, 19])
     refuse_overlap(card, splits["holdout"], [25, 20])  # not looked at
     refuse_overlap(card, splits["holdout"], [])
+    with pytest.raises(InvalidArgumentError, match="image 19"):
+        sc.certify(
+            sc.load_classifier(models / "fitted"),
+            splits["holdout"],
+            indices=[25, 19],
+            procedure=sc.FixedSample(n=64),
+        )
     refuse_overlap(card, splits["test"], [0])
     renamed = card.model_copy(update={"fitted": (use(digest=splits["test"].digest, dataset="x"),)})
     with pytest.raises(InvalidArgumentError, match="certify other images"):

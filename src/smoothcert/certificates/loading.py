@@ -17,7 +17,7 @@ def load_classifier(folder: str | Path, *, noise: NoiseLaw | None = None) -> Smo
         noise: another law than the one it was trained under.
     """
     model, card = load_model(folder)
-    return SmoothedClassifier(
+    classifier = SmoothedClassifier(
         model,
         noise=noise_from(dict(card.noise)) if noise is None else noise,
         num_classes=card.num_classes,
@@ -25,3 +25,5 @@ def load_classifier(folder: str | Path, *, noise: NoiseLaw | None = None) -> Smo
         class_names=tuple(card.class_names),
         folder=Path(folder),
     )
+    classifier.fitted = getattr(card, "fitted", ())
+    return classifier

@@ -17,6 +17,7 @@ from smoothcert.certificates.images import check_image
 from smoothcert.certificates.prediction import plan_prediction
 from smoothcert.certificates.procedure import Plan, Procedure
 from smoothcert.engines import Engine, Model, build_engine, engine_rule
+from smoothcert.ensembles import HoldoutUse
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import ON_NAN, check_workers, refuse_training_mode, travel
@@ -65,6 +66,8 @@ class SmoothedClassifier:
         self.on_nan, self.allow_any_range = on_nan, allow_any_range
         self.input_shape, self.class_names = input_shape, class_names
         self.folder = folder
+        # Hold-out images that chose something about the model: `sc.certify` refuses them.
+        self.fitted: tuple[HoldoutUse, ...] = ()
         self._last_engine: tuple[Any, Engine] | None = None
 
     def __repr__(self) -> str:

@@ -11,7 +11,6 @@ import typer
 from smoothcert import store
 from smoothcert.cli import options as opt
 from smoothcert.data import load_dataset, select_indices
-from smoothcert.ensembles import read_any_card, refuse_overlap
 from smoothcert.report import Summary, print_preview, print_summaries
 
 
@@ -93,7 +92,6 @@ def certify(
     images = load_dataset(dataset, split="test", data_dir=data_dir)
     classifier = opt.choose_classifier(model, noise, sigma, keep=keep, levels=levels, sound=sound)
     picked = select_indices(len(images), every=every, first=first, indices=indices)
-    refuse_overlap(read_any_card(model), images, picked)
     how: dict[str, Any] = {
         "alpha": alpha,
         "seed": opt.choose_seed(seed),

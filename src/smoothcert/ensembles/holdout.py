@@ -39,18 +39,19 @@ class HoldoutUse(BaseModel):
     found: dict[str, float] = {}
 
 
-def refuse_overlap(card: Any, dataset: Dataset, indices: Iterable[int]) -> None:
+def refuse_overlap(chosen: Any, dataset: Dataset, indices: Iterable[int]) -> None:
     """Refuse images that chose something about the ensemble: accuracy on them would be too good.
 
     Each single certificate would still be true; what would be false is the accuracy that they add up to. Images are
     known by name and split of their data set, or by its digest; a rearranged copy is not recognised.
 
     Args:
-        card: of a model or an ensemble; a card that records no choice refuses nothing.
+        chosen: card of a model or ensemble, or what was loaded from its folder; without a recorded choice (`fitted`)
+            nothing is refused.
         dataset: the split to certify.
         indices: which of its images.
     """
-    uses: tuple[HoldoutUse, ...] = getattr(card, "fitted", ())
+    uses: tuple[HoldoutUse, ...] = getattr(chosen, "fitted", ())
     if not uses:
         return
     smallest, digest = min(indices, default=None), None

@@ -18,6 +18,7 @@ from smoothcert.certificates import (
     check_batch_size,
 )
 from smoothcert.data import Dataset
+from smoothcert.ensembles import refuse_overlap
 from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
 from smoothcert.execution import certify_images, progress
 from smoothcert.sampling import check_workers
@@ -111,6 +112,7 @@ def certify_panel(
         seed = int(known["seed"]) if seed is None else seed
         engine = known["engine"] if engine == "auto" else engine
     chosen = check_indices(dataset, indices)
+    refuse_overlap(classifier, dataset, chosen)
     first = _check_images(classifier, dataset, chosen)
     certification = classifier.certification(
         FixedSample() if procedure is None else procedure,
