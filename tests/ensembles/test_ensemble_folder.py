@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import torch
 
+import smoothcert as sc
 from smoothcert.data import Dataset
 from smoothcert.ensembles import (
     AdaptiveEnsemble,
