@@ -263,6 +263,7 @@ def test_an_image_that_lost_its_votes_is_always_drawn_again(forge, runs):
 def test_a_resumed_run_is_trusted(classifier, digits, tmp_path, monkeypatch):
     """Stopped inside an image, with its votes half counted."""
     monkeypatch.setattr("smoothcert.execution.runner.SAVE_SECONDS", 0)
+    monkeypatch.setattr("smoothcert.sampling.scheduler.JOB_SECONDS", 0)  # whatever the clock says
     options = {
         "procedure": PROCEDURES["fixed"],
         "seed": 7,
