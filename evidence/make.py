@@ -8,7 +8,16 @@ from importlib import import_module
 
 from evidence.record import FOLDER
 
-PIECES = ("expected_votes", "guarantee", "demo_figures", "p_a_mnist_lenet", "digits_methods", "mnist_methods")
+PIECES = (
+    "expected_votes",
+    "guarantee",
+    "demo_figures",
+    "p_a_mnist_lenet",
+    "digits_methods",
+    "mnist_methods",
+    "ensembles",
+    "mixing",
+)
 
 
 def main(only: str | None) -> None:

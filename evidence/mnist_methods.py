@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
-from evidence.record import record
+from evidence.record import data_dir, record
 
 import smoothcert as sc
 
@@ -111,14 +110,6 @@ def certified(method: str) -> sc.Run:
         resume=True,
         show_progress=True,
     )
-
-
-def data_dir() -> str:
-    """Return where the MNIST files are."""
-    found = os.environ.get("SMOOTHCERT_DATA")
-    if not found:
-        sys.exit("set SMOOTHCERT_DATA to a folder that holds mnist/*-ubyte.gz")
-    return found
 
 
 if __name__ == "__main__":  # some methods only, to spread them over cores

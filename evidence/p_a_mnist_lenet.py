@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 
-from evidence.record import record
+from evidence.record import data_dir, record
 
 import smoothcert as sc
 
@@ -26,9 +24,7 @@ TRAINING = {
 
 def make() -> None:
     """Train (or take up) the network and draw 10,000 votes for every 20th test image."""
-    data = os.environ.get("SMOOTHCERT_DATA")
-    if not data:
-        sys.exit("set SMOOTHCERT_DATA to a folder that holds mnist/*-ubyte.gz")
+    data = data_dir()
     card = sc.train(
         {**TRAINING, "data_dir": data}, out=WORK / "lenet", on_epoch=lambda epoch: print(epoch, flush=True)
     )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -37,3 +39,11 @@ def record(name: str, *, about: str, seed: int | None, interval: str, figures: A
         "figures": figures,
     }
     write_atomically(FOLDER / f"{name}.json", json.dumps(content, indent=1) + "\n")
+
+
+def data_dir() -> str:
+    """Return where the downloaded data sets are."""
+    found = os.environ.get("SMOOTHCERT_DATA")
+    if not found:
+        sys.exit("set SMOOTHCERT_DATA to a folder that holds mnist/ and fashion-mnist/ with their *-ubyte.gz")
+    return found
