@@ -69,6 +69,27 @@ def test_every_rule_makes_a_folder_that_certifies(rule, members, smoothcert, tmp
     assert (found.samples, found.evaluations) == (200, 600)
 
 
+def test_members_are_certified_beside_their_ensemble(members, smoothcert, refused, tmp_path):
+    assert smoothcert("ensemble", *members, "--consensus", 2, "--out", tmp_path / "e")[0] == 0
+    few = ("--first", 2, "--n", 200, "--seed", 1, "--workers", 1)
+    code, out, err = smoothcert("certify", tmp_path / "e", *few, "--with-members", "--out", tmp_path / "runs")
+    assert code == 0, err
+    table = " ".join(out.split())
+    assert f"envelope of {len(members)}" in table
+    assert "(KCR)" in table
+    names = [*(f"member-{number}" for number in range(len(members))), "ensemble"]
+    assert sorted(path.name for path in (tmp_path / "runs").iterdir()) == sorted(names)
+    # Each is the run that its classifier alone would have had, and can be audited by itself.
+    for name, folder in zip(names, [*members, tmp_path / "e"], strict=True):
+        alone = tmp_path / f"alone-{name}"
+        assert smoothcert("certify", folder, *few, "--out", alone)[0] == 0
+        assert sc.Run.open(tmp_path / "runs" / name).final_counts == sc.Run.open(alone).final_counts
+        assert smoothcert("audit", tmp_path / "runs" / name)[0] == 0
+    assert "has no members of its own" in refused(
+        smoothcert("certify", members[0], *few, "--with-members", "--out", tmp_path / "none")
+    )
+
+
 def test_weights_and_consensus_are_kept(members, smoothcert, tmp_path):
     options = ("--rule", "hard", "--weights", "1,2,1", "--consensus", "2")
     code, out, err = smoothcert("ensemble", *members, *options, "--out", tmp_path / "e")

@@ -5,7 +5,7 @@ from smoothcert.certificates.certification import Certification, check_batch_siz
 from smoothcert.certificates.fixed_sample import FixedSample
 from smoothcert.certificates.group_sequential import GroupSequential
 from smoothcert.certificates.images import check_image
-from smoothcert.certificates.loading import load_classifier
+from smoothcert.certificates.loading import load_classifier, panel_classifier
 from smoothcert.certificates.metrics import ACR_CAVEAT, Results, radius_grid
 from smoothcert.certificates.outcome import Outcome
 from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, Trial
@@ -32,5 +32,6 @@ __all__ = [
     "check_batch_size",
     "check_image",
     "load_classifier",
+    "panel_classifier",
     "radius_grid",
 ]

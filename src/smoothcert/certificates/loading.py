@@ -5,7 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
-from smoothcert.ensembles import load_model
+from smoothcert.ensembles import (
+    EarlyExitEnsemble,
+    EnsembleCard,
+    Panel,
+    VotingEnsemble,
+    load_model,
+    read_any_card,
+)
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw, noise_from
 
 
@@ -27,3 +35,31 @@ def load_classifier(folder: str | Path, *, noise: NoiseLaw | None = None) -> Smo
     )
     classifier.fitted = getattr(card, "fitted", ())
     return classifier
+
+
+def panel_classifier(
+    folder: str | Path, classifier: SmoothedClassifier
+) -> tuple[SmoothedClassifier, dict[str, Path]]:
+    """Return an ensemble and its members smoothed together, for `certify_panel`, and the folder of each by name.
+
+    Args:
+        folder: of the ensemble.
+        classifier: what `load_classifier` made of it.
+    """
+    card = read_any_card(folder)
+    ensemble = classifier.model
+    if not isinstance(card, EnsembleCard) or not isinstance(ensemble, VotingEnsemble | EarlyExitEnsemble):
+        raise InvalidArgumentError(
+            f"{folder} has no members of its own that could be certified beside it; give an ensemble of model folders"
+        )
+    panel = Panel(ensemble)
+    together = SmoothedClassifier(
+        panel,
+        noise=classifier.noise,
+        num_classes=classifier.num_classes,
+        input_shape=classifier.input_shape,
+        class_names=classifier.class_names,
+    )
+    together.fitted = classifier.fitted
+    folders = [Path(folder) / member.path for member in card.members]
+    return together, dict(zip(panel.names, [*folders, Path(folder)], strict=True))

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from smoothcert import store
+from smoothcert.certificates import panel_classifier
 from smoothcert.cli import options as opt
 from smoothcert.data import load_dataset, select_indices
 from smoothcert.report import Summary, print_preview, print_summaries
@@ -64,6 +65,13 @@ def certify(
     workers: opt.Workers = None,
     engine: opt.Engine = "auto",
     batch_size: opt.BatchSize = None,
+    with_members: Annotated[
+        bool,
+        typer.Option(
+            "--with-members",
+            help="Certify an ensemble's members too, from the same passes: runs OUT/member-0, .., OUT/ensemble.",
+        ),
+    ] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Try for two seconds and print what the run would cost.")
     ] = False,
@@ -77,6 +85,8 @@ def certify(
 
       smoothcert certify demo/models/ensemble --dataset digits --first 100 --procedure sequential
       --radii 0,0.25,0.5 --out runs/ensemble
+
+      smoothcert certify demo/models/ensemble --first 100 --n 1000 --with-members --out runs/compared
     """
     chosen = opt.choose_procedure(
         procedure,
@@ -102,13 +112,18 @@ def certify(
     if dry_run:
         print_preview(classifier, images, picked, chosen, **how)
         return
+    outs, folders = {"run": out}, {"run": model}
+    if with_members:
+        classifier, folders = panel_classifier(model, classifier)
+        outs = {name: out / name for name in folders}
     try:
-        run = store.certify(
+        runs = store.certify_panel(
             classifier,
             images,
+            outs=outs,
+            folders=folders,
             procedure=chosen,
             indices=picked,
-            out=out,
             resume=resume,
             show_progress=True,
             **how,
@@ -116,4 +131,4 @@ def certify(
     except KeyboardInterrupt:
         print("stopped; finished images are kept, the same command with --resume continues", file=sys.stderr)
         raise typer.Exit(130) from None
-    print_summaries([Summary.of_run(run, str(out))])
+    print_summaries([Summary.of_run(run, str(outs[name])) for name, run in runs.items()])
