@@ -371,3 +371,38 @@ def test_laws_whose_formulas_the_audit_does_not_know_are_trusted_and_checked(
     _seal_again(tmp_path / "run")
     report = audit(tmp_path / "run", model=smoothed, workers=1)
     assert "the stored radius is" in report.line
+
+
+ODD = ("'x'", "-1", "1e300", "99999999999", "x'00'", "''")
+
+
+@pytest.mark.slow
+def test_no_odd_value_stops_an_audit(forge, runs):
+    """Whatever stands in a column or field, the audit ends with a verdict, and not a good one."""
+    tables = {
+        "certificates": "label outcome predicted radius p_lower samples evaluations seconds",
+        "counts": "position phase purpose radius drawn evaluations votes",
+        "votes": "phase packed",
+        "seals": "digest",
+    }
+    for table, columns in tables.items():
+        for column in columns.split():
+            for number, value in enumerate(ODD):
+                if column == "position" or (table, column) == ("votes", "phase"):
+                    where = f"rowid = (SELECT MIN(rowid) FROM {table})"  # part of a key
+                else:
+                    where = "idx = 5"
+                statement = f"UPDATE {table} SET {column} = {value} WHERE {where}"
+                report = forge(
+                    "sequential", statement, seal=bool(number % 2) and table != "seals", fraction=0.05
+                )
+                if column not in (
+                    "seconds",
+                    "position",
+                ):  # which nothing follows from once it is sealed again
+                    assert report.trust is Trust.NOT_TRUSTED, (statement, report.line)
+    for field, _ in query(runs / "sequential", "SELECT * FROM manifest"):
+        for value in ("null", "-1", '"x"', "[]", "{}", "[-5]", '{"name": "x"}'):
+            statement = ("UPDATE manifest SET value = ? WHERE field = ?", (value, field))
+            report = forge("sequential", statement, seal=False, fraction=0.05)
+            assert report.trust is Trust.NOT_TRUSTED, (statement, report.line)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from smoothcert.certificates import Certification, SmoothedClassifier, check_batch_size
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
@@ -65,6 +67,9 @@ def audit(
     folder = Path(run)
     if fraction is not None and not 0 <= fraction <= 1:
         raise InvalidArgumentError(f"fraction must be a share from 0 to 1, got {fraction!r}")
+    threads = check_workers(workers)
+    if batch_size is not None and batch_size < 1:
+        raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {batch_size!r}")
     stored = _read(folder)
     report = AuditReport(str(run), images=len(stored.images), seed=check_seed(seed))
     terms = read_terms(stored, report)
@@ -79,25 +84,46 @@ def audit(
     if images is not None:
         check_labels(stored, images, report)
     classifier = find_classifier(stored, terms.noise, folder, model, report)
-    if classifier is not None and images is not None and stored.images and fraction != 0:
-        with _refusals(report):
-            certification = _certification(classifier, images, stored, terms, report)
-            if certification is not None:
-                _redraw(
-                    certification,
-                    images,
-                    stored,
-                    fraction,
-                    report,
-                    workers=check_workers(workers),
-                    batch_size=check_batch_size(
-                        batch_size, images.image(stored.images[0].index), certification.engine
-                    ),
-                    show_progress=show_progress,
-                )
-    elif fraction == 0:
+    if fraction == 0:
         report.notes.insert(0, "no vote was drawn again, as asked")
+    elif classifier is not None and images is not None:
+        with _refusals(report):
+            _draw_again(
+                classifier,
+                images,
+                stored,
+                terms,
+                report,
+                fraction=fraction,
+                workers=threads,
+                batch_size=batch_size,
+                show_progress=show_progress,
+            )
     return report
+
+
+def _draw_again(
+    classifier: SmoothedClassifier,
+    dataset: Dataset,
+    stored: StoredRun,
+    terms: Terms,
+    report: AuditReport,
+    *,
+    fraction: float | None,
+    workers: int,
+    batch_size: int | None,
+    show_progress: bool | None,
+) -> None:
+    """Bind the classifier as it was and draw a share of the votes again."""
+    there = [image.index for image in stored.images if 0 <= image.index < len(dataset)]
+    if not there:
+        return
+    example = classifier.check_image(dataset.image(there[0]))
+    certification = _certification(classifier, dataset, example, stored, terms, report)
+    if certification is not None:
+        rows = check_batch_size(batch_size, example, certification.engine)
+        how: dict[str, Any] = {"workers": workers, "batch_size": rows, "show_progress": show_progress}
+        _redraw(certification, dataset, stored, fraction, report, **how)
 
 
 def _read(folder: Path) -> StoredRun:
@@ -124,12 +150,13 @@ def _refusals(report: AuditReport) -> Iterator[None]:
 def _certification(
     classifier: SmoothedClassifier,
     dataset: Dataset,
+    example: torch.Tensor,
     stored: StoredRun,
     terms: Terms,
     report: AuditReport,
 ) -> Certification | None:
     """Bind the classifier as the manifest says; None with a note if this machine cannot run it."""
-    engine, example = stored.manifest["engine"], classifier.check_image(dataset.image(stored.images[0].index))
+    engine = stored.manifest["engine"]
     try:
         certification = classifier.certification(
             terms.procedure,
@@ -194,6 +221,7 @@ def _is_readable(image: StoredImage, num_classes: int) -> bool:
     try:
         image.tallies()
         image.ballots(num_classes)
+        int(image.certificate[6])
     except (TypeError, ValueError):
         return False
     return True

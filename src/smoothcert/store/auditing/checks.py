@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
+from typing import Any
 
 from smoothcert.certificates import PROCEDURES, Plan, Procedure
 from smoothcert.data import Dataset
 from smoothcert.errors import SmoothcertError
 from smoothcert.execution.progress import Progress
 from smoothcert.noise import NoiseLaw, noise_from
-from smoothcert.sampling import CHUNK_VOTES
+from smoothcert.sampling import CHUNK_VOTES, ON_NAN
 from smoothcert.seeding import check_seed
 from smoothcert.store.auditing.independent import contradictions
 from smoothcert.store.auditing.replay import Replay
@@ -20,6 +21,7 @@ from smoothcert.store.auditing.stored import StoredRun
 from smoothcert.store.manifest import FORMAT
 
 _LISTED = 5
+_PACKAGES = ("smoothcert", "torch", "numpy", "scipy")
 
 
 @dataclass(frozen=True)
@@ -38,7 +40,7 @@ def read_terms(stored: StoredRun, report: AuditReport) -> Terms | None:
     manifest = stored.manifest
     try:
         noise = noise_from(dict(manifest["noise"]))
-        about = {key: value for key, value in manifest["procedure"].items() if key != "name"}
+        about = {key: value for key, value in dict(manifest["procedure"]).items() if key != "name"}
         procedure = PROCEDURES[manifest["procedure"]["name"]](**about)
         alpha, seed = float(manifest["alpha"]), check_seed(int(manifest["seed"]))
         plan = procedure.plan(noise, alpha)
@@ -46,13 +48,27 @@ def read_terms(stored: StoredRun, report: AuditReport) -> Terms | None:
         for field, value in expected.items():
             if manifest[field] != value:
                 report.found("manifest", f"{field} is {manifest[field]!r}, expected {value!r}")
-        # Read here, so that what is missing is missed in this place.
-        _ = manifest["model"], manifest["engine"], manifest["on_nan"], manifest["dataset"]["digest"]
-        _ = int(manifest["num_classes"]), set(manifest["indices"])
+        _check_kinds(manifest)
     except (SmoothcertError, KeyError, TypeError, ValueError, ArithmeticError) as error:
         report.found("manifest", f"the manifest describes no run ({type(error).__name__}: {error})")
         return None
     return Terms(noise, procedure, plan, alpha, seed)
+
+
+def _check_kinds(manifest: Mapping[str, Any]) -> None:
+    """Raise KeyError or ValueError where a field that is used later is missing or of another kind."""
+    texts = [
+        manifest["model"],
+        manifest["engine"],
+        *(manifest["dataset"][p] for p in ("name", "split", "digest")),
+    ]
+    if not all(isinstance(text, str) for text in texts) or manifest["on_nan"] not in ON_NAN:
+        raise ValueError(f"texts are {texts}, on_nan is {manifest['on_nan']!r}")
+    indices, classes = manifest["indices"], manifest["num_classes"]
+    if not isinstance(indices, list) or not all(isinstance(index, int) for index in indices):
+        raise ValueError("indices are no list of numbers")
+    if not isinstance(classes, int) or classes < 2:
+        raise ValueError(f"num_classes is {classes!r}")
 
 
 def check_images(stored: StoredRun, report: AuditReport) -> None:
@@ -88,13 +104,14 @@ def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Pro
     """Make every certificate again from its stored votes, and its bound by an independent formula."""
     replay = Replay(terms.plan, int(stored.manifest["num_classes"]))
     for done, image in enumerate(stored.images, start=1):
-        texts = list(replay.differences(image))
+        texts: list[str] = []
         try:
+            texts += replay.differences(image)
             texts += contradictions(
                 terms.noise, stored.manifest["procedure"], terms.alpha, image.certificate, image.tallies()
             )
-        except (TypeError, ValueError, IndexError, ArithmeticError) as error:
-            texts.append(f"its bound cannot be computed again: {error}")
+        except (TypeError, ValueError, LookupError, ArithmeticError) as error:  # values of another kind
+            texts.append(f"its certificate cannot be made again ({type(error).__name__}: {error})")
         for text in texts:
             report.found("proof", text, image.index)
         show(done, f"{len(report.findings)} findings")
@@ -112,7 +129,8 @@ def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> No
 
 def note_versions(stored: StoredRun, report: AuditReport) -> None:
     """Note releases that differ from today's: they may round differently."""
-    old = {name: text for name, text in stored.manifest.get("versions", {}).items() if name != "python"}
+    known = stored.manifest.get("versions")
+    old = {name: known[name] for name in _PACKAGES if name in known} if isinstance(known, dict) else {}
     other = [f"{name} {text} (here {version(name)})" for name, text in old.items() if version(name) != text]
     if other:
         report.notes.append(f"the run was made with {', '.join(other)}")

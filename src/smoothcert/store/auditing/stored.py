@@ -33,16 +33,20 @@ class StoredImage:
 
     def tallies(self) -> tuple[Tally, ...]:
         """Return the counts at deciding looks; raise ValueError where they cannot be counts."""
-        return tuple(
-            Tally(
-                phase, purpose, Counts(np.asarray(json.loads(votes), dtype=np.int64), drawn, passes), radius
+        try:
+            return tuple(
+                Tally(phase, purpose, _counts(votes, drawn, passes), radius)
+                for _, _, phase, purpose, radius, drawn, passes, votes in self.counts
             )
-            for _, _, phase, purpose, radius, drawn, passes, votes in self.counts
-        )
+        except (TypeError, ArithmeticError) as error:
+            raise ValueError(f"no counts: {error}") from error
 
     def ballots(self, num_classes: int) -> dict[str, NDArray[Any]]:
         """Return the votes one by one, by phase; raise ValueError on damage."""
-        return {phase: unpack(packed, num_classes) for _, phase, packed in self.votes}
+        try:
+            return {phase: unpack(packed, num_classes) for _, phase, packed in self.votes}
+        except TypeError as error:
+            raise ValueError(f"no votes: {error}") from error
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,13 @@ def read_stored(database: RunDatabase) -> StoredRun:
         strays=tuple(sorted({*counts, *votes, *seals})),
         origin=dict(_optional(database, "origin", "field")),
     )
+
+
+def _counts(votes: Any, drawn: Any, passes: Any) -> Counts:
+    found = np.asarray(json.loads(votes), dtype=np.int64)
+    if found.ndim != 1 or (found < 0).any() or not isinstance(drawn, int) or not isinstance(passes, int):
+        raise ValueError(f"no counts of votes: {votes!r} of {drawn!r}")
+    return Counts(found, drawn, passes)
 
 
 def _optional(database: RunDatabase, table: str, order: str) -> list[tuple[Any, ...]]:
