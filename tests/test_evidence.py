@@ -1,5 +1,6 @@
 """Evidence is made by `make evidence`; here only: it is there, complete and well formed."""
 
+import ast
 import json
 from pathlib import Path
 
@@ -10,9 +11,13 @@ FIELDS = {"name", "about", "command", "seed", "interval", "versions", "figures"}
 
 
 def pieces():
-    source = (FOLDER / "make.py").read_text()
-    line = next(line for line in source.splitlines() if line.startswith("PIECES = "))
-    return [name.strip('", ') for name in line.removeprefix("PIECES = (").rstrip(")").split(",")]
+    tree = ast.parse((FOLDER / "make.py").read_text())
+    names = next(
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "PIECES"
+    )
+    return ast.literal_eval(names)
 
 
 @pytest.mark.parametrize("name", pieces())
@@ -51,3 +56,20 @@ def test_methods_on_mnist_that_beat_gaussian_as_published():
     figures = json.loads((FOLDER / "mnist_methods.json").read_text())["figures"]
     for method in ("consistency", "smoothadv"):
         assert figures[method]["acr"] > figures["gaussian"]["acr"]
+
+
+@pytest.mark.parametrize("dataset", ["digits", "fashion-mnist"])
+def test_ensembles_beat_their_best_member_and_consensus_keeps_most_of_it(dataset):
+    figures = json.loads((FOLDER / "ensembles.json").read_text())["figures"][dataset]
+    assert len(figures["draws"]) == 3
+    for draw in figures["draws"]:
+        assert draw["soft"]["over_best_member"] > 0
+        assert draw["soft"]["difference_interval"][0] > 0
+        consensus = draw["consensus-2"]
+        assert consensus["gain_kept"] >= 0.7
+        assert consensus["acr_of_ensemble"] >= 0.98
+        assert consensus["evaluations_per_vote"] < 0.6 * 5
+        for name in ("sween", "esbrs"):
+            assert sum(draw[name]["weights"]) == pytest.approx(1)
+        found = draw["sween"]["hold_out"]
+        assert found["loss"] <= min(found["uniform_loss"], found["best_member_loss"])

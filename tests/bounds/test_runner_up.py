@@ -135,7 +135,7 @@ def test_bounds_are_safe_ordered_and_monotone(n, share, rest, alpha):
 @pytest.mark.parametrize("law", LAWS, ids=lambda law: law.law_name)
 @given(p=st.floats(0, 1))
 def test_with_a_single_rival_it_is_the_default_radius(law, p):
-    both, default = law.runner_up_radius(p, 1.0), law.radius(p)
+    both, default = law.runner_up_radius(p, 1 - p), law.radius(p)
     assert both <= default
     assert both == pytest.approx(default, rel=1e-9, abs=1e-9)
 

@@ -19,9 +19,9 @@ pairs = pytest.mark.parametrize("source, target", [(a, b) for a in NORMS for b i
 
 
 @pairs
-@given(vector=st.lists(st.floats(-10, 10), min_size=1, max_size=20))
+@given(vector=st.lists(st.integers(-1_000, 1_000), min_size=1, max_size=20))
 def test_what_is_within_the_new_radius_is_within_the_old_one(source, target, vector):
-    v = np.array(vector)
+    v = np.array(vector, dtype=np.float64)
     new = radius_in_norm(1.0, source, target, v.size)
     if LENGTH[target](v) > 0:
         inside = v * (new / LENGTH[target](v))

@@ -59,8 +59,8 @@ class AdditiveNoise(NoiseLaw):
     def runner_up_radius(self, p_lower: ArrayLike, q_upper: ArrayLike) -> Any:  # noqa: D102
         p = checked_probability("p_lower", p_lower) - self.charge
         q = checked_probability("q_upper", q_upper) + self.charge
-        q = np.minimum(q, 1 - p)  # no other class has more than what the class leaves
         lead = p > q
+        q = np.minimum(q, 1 - p)  # no other class has more than what the class leaves
         with np.errstate(divide="ignore", invalid="ignore"):
             found = self._runner_up_radius(np.where(lead, p, 0.5), np.where(lead, q, 0.5)) * (1 - _SHAVE)
         # A difference of two nearly equal numbers: its rounding error is not relative to itself.
