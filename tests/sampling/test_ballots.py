@@ -1,0 +1,121 @@
+"""Votes one by one: packed and read back, and the same whatever way they went."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+import torch
+
+from smoothcert.engines import TorchEngine
+from smoothcert.noise import Gaussian
+from smoothcert.sampling import (
+    ChunkVotes,
+    Journey,
+    Phase,
+    Sampler,
+    chunk_borders,
+    no_class,
+    pack,
+    tallied,
+    unpack,
+)
+from smoothcert.sampling.ballots import BallotBox, ballot_type
+
+PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(1_000)))
+
+
+@pytest.mark.parametrize("classes, size", [(2, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 4)])
+def test_every_class_and_none_have_room(classes, size):
+    assert ballot_type(classes).itemsize == size
+    votes = np.array([0, classes - 1, no_class(classes)], dtype=ballot_type(classes))
+    read = unpack(pack(votes.tobytes()), classes)
+    assert read.tolist() == [0, classes - 1, no_class(classes)]
+    assert no_class(classes) >= classes
+    counted = tallied(read, classes)
+    assert (counted.sum(), counted[0], counted[-1]) == (2, 1, 1)
+
+
+def test_damaged_votes_are_an_error():
+    with pytest.raises(ValueError, match="damaged votes"):
+        unpack(b"nothing", 10)
+
+
+def test_a_box_continues_from_its_snapshot():
+    whole, first = BallotBox(), BallotBox()
+    parts = [
+        np.array([1, 2], dtype=np.uint8),
+        np.array([3], dtype=np.uint8),
+        np.array([0, 0], dtype=np.uint8),
+    ]
+    for box in (whole, first):
+        box.start("select")
+        box.add(parts[0])
+        box.start("estimate")
+        box.add(parts[1])
+    second = BallotBox()
+    second.restore(json.loads(json.dumps(first.snapshot())))
+    for box in (whole, second):
+        box.add(parts[2])
+    assert second.packed() == whole.packed()
+    assert {phase: unpack(p, 10).tolist() for phase, p in whole.packed().items()} == {
+        "select": [1, 2],
+        "estimate": [3, 0, 0],
+    }
+
+
+def test_a_box_that_missed_votes_holds_none():
+    box = BallotBox()
+    box.start("select")
+    box.add(np.array([1], dtype=np.uint8))
+    box.add(None)
+    box.add(np.array([1], dtype=np.uint8))
+    assert box.packed() == {}
+    assert box.snapshot() is None
+    older = BallotBox()
+    older.restore(None)  # from a run that kept only counts
+    older.start("estimate")
+    older.add(np.array([1], dtype=np.uint8))
+    assert older.packed() == {}
+
+
+class After:
+    """Decides after so many looks and keeps the last counts."""
+
+    def __init__(self, last):
+        self.last = last
+
+    def absorb(self, look, counts):
+        self.counts = counts
+        return look == self.last
+
+
+def three(batch):
+    return torch.stack([batch[:, 0], batch[:, 1], -batch[:, 0]], dim=1)
+
+
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_a_journey_keeps_the_votes_of_its_counts_in_their_order(shuffled):
+    """Each answer up to its own decision, whatever order the chunks come back in."""
+    image = torch.tensor([0.1, 0.2])
+    sampler = Sampler(TorchEngine(three, 3, image), Gaussian(1.0), seed=3, batch_size=256)
+    trial, order, pending = After(9), random.Random(1), []
+    journey = Journey(4, image, PHASES, [trial], 3)
+    while not journey.decided or pending:
+        while (chunk := journey.next_chunk()) is not None:
+            pending.append(chunk)
+        chunk = pending.pop(order.randrange(len(pending)) if shuffled else 0)
+        journey.take(chunk, sampler.draw([chunk])[0])
+    ballots = {phase: unpack(packed, 3) for phase, packed in journey.ballots[0].items()}
+    assert {phase: len(votes) for phase, votes in ballots.items()} == {"select": 100, "estimate": 9 * 64}
+    assert tallied(ballots["estimate"], 3).tolist() == trial.counts.votes.tolist()
+    again = sampler.draw([type(chunk)(image, 4, "estimate", 2, 64)])[0]
+    assert ballots["estimate"][128:192].tolist() == again.classes[0].tolist()
+
+
+def test_a_journey_of_counts_alone_has_no_ballots():
+    journey = Journey(0, torch.zeros(1), (Phase("estimate", (64,)),), [After(0)], 2)
+    chunk = journey.next_chunk()
+    journey.take(chunk, ChunkVotes(np.array([[60, 4]]), np.array([64]), 0.1))
+    assert journey.decided
+    assert journey.ballots == [{}]
