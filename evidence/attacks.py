@@ -40,8 +40,8 @@ def make() -> None:
     record(
         "attacks",
         about=f"The first {IMAGES} test images, {VOTES:,} votes each, attacked by l2 PGD ({STEPS} steps through the "
-        f"mean softmax over {ATTACK['m']} noises) within {SHARES} sigma and just inside each certified radius; broken where "
-        f"PREDICT ({ATTACK['n']:,} votes) answers another class.",
+        f"mean softmax over {ATTACK['m']} noises) within {SHARES} sigma and just inside each certified radius; broken "
+        f"where PREDICT ({ATTACK['n']:,} votes) answers another class.",
         seed=SEED,
         interval="none: shares of the same images, one beside the other",
         figures=figures,
