@@ -170,7 +170,8 @@ class CountingModel(torch.nn.Module):
 
 def test_resume_draws_only_what_is_missing(classifier, digits, tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "SAVE_SECONDS", 0)
-    monkeypatch.setattr("smoothcert.sampling.scheduler.JOB_SECONDS", 0)  # jobs of one batch, whatever the clock says
+    # Jobs of one batch, whatever the clock says.
+    monkeypatch.setattr("smoothcert.sampling.scheduler.JOB_SECONDS", 0)
     procedure = sc.FixedSample(n0=128, n=6_400)  # whole chunks, so that rows asked about are votes
 
     def certify(out, stop_after=None):
