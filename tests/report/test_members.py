@@ -63,6 +63,9 @@ def test_no_curve_without_all_members_under_the_same_settings(runs):
     summaries = [Summary.of_run(run) for run in runs.values()]
     assert list(member_curves(summaries[1:])) == []
     assert list(member_curves(summaries[:3])) == []
+    log = Summary("log.tsv", summaries[0].results, 0.0)  # a log has no manifest
+    assert list(member_curves([*summaries[:2], log])) == []
+    assert members_to_json(log, [log, *summaries]) is None
     assert members_to_json(summaries[0], summaries) is None
     told = members_to_json(summaries[3], summaries)
     envelope, average = curves_of(summaries[:3])

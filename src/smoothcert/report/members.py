@@ -57,6 +57,8 @@ class MembersCurve:
 def members_of(summary: Summary, summaries: Sequence[Summary]) -> tuple[Summary, ...]:
     """Return the summaries of all members of an ensemble, under the same settings; none if one is missing."""
     wanted = summary.manifest.get("ensemble", {}).get("members", ())
+    if not wanted:
+        return ()
     found = {
         other.manifest["model"]: other
         for other in summaries
