@@ -16,7 +16,7 @@ from scipy.stats import chisquare
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import DiscreteReplacement, noise_from
 from smoothcert.noise import discrete as module
-from smoothcert.noise.replacement_threshold import float_above, float_below, replacement_threshold
+from smoothcert.noise.replacement_threshold import replacement_threshold, threshold_above, threshold_below
 from smoothcert.seeding import generator_for
 
 REFERENCE = Path(__file__).resolve().parents[2].parent / "shared" / "reference"
@@ -119,10 +119,13 @@ def test_beyond_the_largest_radius_looked_for_nothing_is_promised():
     assert law.threshold(module.MOST_COORDINATES + 1) == 1.0
 
 
-@given(st.fractions(0, 1))
-def test_floats_beside_a_fraction(value):
-    low, high = float_below(value), float_above(value)
-    assert Fraction(low) <= value <= Fraction(high)
+@given(
+    keep=st.fractions(Fraction(51, 100), Fraction(99, 100), max_denominator=997), radius=st.integers(0, 40)
+)
+def test_floats_beside_a_threshold(keep, radius):
+    exact = replacement_threshold(keep, 2, radius)
+    low, high = threshold_below(keep, 2, radius), threshold_above(keep, 2, radius)
+    assert Fraction(low) <= exact <= Fraction(high)
     assert high == low or high == np.nextafter(low, 2)
 
 

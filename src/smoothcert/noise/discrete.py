@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, checked_probability, checked_radius, plain
-from smoothcert.noise.replacement_threshold import float_above, float_below, replacement_threshold
+from smoothcert.noise.replacement_threshold import replacement_threshold, threshold_above, threshold_below
 
 MOST_COORDINATES = 4_096
 """Largest radius looked for, in coordinates: beyond it the exact numbers become slow, and no votes reach it."""
@@ -109,30 +108,21 @@ class DiscreteReplacement(NoiseLaw):
         return replacement_threshold(self.fraction, self.levels, radius)
 
     def _needed(self, radius: float) -> float:
-        return 1.0 if radius > MOST_COORDINATES else float_above(self.exact_threshold(int(radius)))
+        return 1.0 if radius > MOST_COORDINATES else threshold_above(self.fraction, self.levels, int(radius))
 
     def _largest(self, p: float) -> float:
         """Return the largest radius whose threshold is below p, by doubling and then halving."""
         if p == 1:
             return math.inf  # every noisy image is possible, so all of them get the class
-        low, high = 0, 1
-        while high <= MOST_COORDINATES and p > self._floor(high):
+        keep, low, high = self.fraction, 0, 1
+        while high <= MOST_COORDINATES and p > threshold_below(keep, self.levels, high):
             low, high = high, 2 * high
         if low == MOST_COORDINATES:
             return float(low)
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (middle, high) if p > self._floor(middle) else (low, middle)
+            low, high = (middle, high) if p > threshold_below(keep, self.levels, middle) else (low, middle)
         return float(low)
-
-    def _floor(self, radius: int) -> float:
-        """Return a float that the same floats exceed as exceed the exact threshold."""
-        return _floor(self.fraction, self.levels, radius)
-
-
-@lru_cache(maxsize=2**16)
-def _floor(keep: Fraction, levels: int, radius: int) -> float:
-    return float_below(replacement_threshold(keep, levels, radius))
 
 
 def _cells(keep: Fraction, others: int) -> tuple[int, int, int]:

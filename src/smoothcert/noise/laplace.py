@@ -57,5 +57,5 @@ class Laplace(AdditiveNoise):
     def _runner_up_radius(self, p: Floats, q: Floats) -> Floats:
         # With t = e^(||d||_1 / s) densities change by a factor in [1/t, t]: the class keeps more than p/t and
         # 1 - t(1 - p), another gets less than t q. Either of the first above the last is enough.
-        first, second = -np.log1p(q - p), np.log(p / q) / 2
+        first, second = -np.log1p(q - p), (np.log(p) - np.log(q)) / 2
         return np.asarray(drawn_scale(self.scale) * np.fmax(first, second))

@@ -14,10 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-_HALF = Fraction(1, 2)
 
-
-@lru_cache(maxsize=2**16)
 def replacement_threshold(keep: Fraction, levels: int, radius: int) -> Fraction:
     """Return rho_r^-1(1/2): a class with more probability than this at x has more than 1/2 at all x' within r.
 
@@ -30,21 +27,36 @@ def replacement_threshold(keep: Fraction, levels: int, radius: int) -> Fraction:
         >>> replacement_threshold(Fraction(4, 5), 2, 1)
         Fraction(7, 8)
     """
+    return Fraction(*_as_integers(keep, levels, radius))
+
+
+@lru_cache(maxsize=2**14)
+def threshold_below(keep: Fraction, levels: int, radius: int) -> float:
+    """Return the largest float that does not exceed the threshold: floats exceed both or neither."""
+    return _float_near(*_as_integers(keep, levels, radius), -math.inf)
+
+
+@lru_cache(maxsize=2**14)
+def threshold_above(keep: Fraction, levels: int, radius: int) -> float:
+    """Return the smallest float that is not below the threshold."""
+    return _float_near(*_as_integers(keep, levels, radius), math.inf)
+
+
+def _as_integers(keep: Fraction, levels: int, radius: int) -> tuple[int, int]:
+    """Return the threshold as numerator and denominator, not in lowest terms: that would take most of the time."""
     others = levels - 1
     # a = A/D, b = B/D and (K - 1) b = C/D in whole numbers, so that the sums below are sums of integers.
     whole = keep.denominator * others
     same, other = keep.numerator * others, keep.denominator - keep.numerator
-    rest = other * (others - 1)
     total = whole**radius
     # Coefficient of z^j in (A + C z + B z^2)^r: mass under x of r - j more coordinates like x than like x'.
-    # Mass under x' is that times (B/A)^(r - j), or the same list read backwards.
-    at_image = _trinomial(same, rest, other, radius)
-    at_neighbour = at_image[::-1]
+    # Mass under x' is the same list read backwards.
+    at_image = _trinomial(same, other * (others - 1), other, radius)
     gathered, reached = 0, 0
-    for mine, theirs in zip(at_image, at_neighbour, strict=True):
+    for mine, theirs in zip(at_image, reversed(at_image), strict=True):
         if 2 * (reached + theirs) >= total:
-            part = (_HALF * total - reached) / theirs
-            return (gathered + part * mine) / total
+            # gathered + mine (total/2 - reached) / theirs, over total
+            return 2 * gathered * theirs + mine * (total - 2 * reached), 2 * theirs * total
         gathered, reached = gathered + mine, reached + theirs
     raise ArithmeticError(f"the probabilities of {radius} replaced coordinates do not sum up to 1")
 
@@ -61,13 +73,10 @@ def _trinomial(first: int, second: int, third: int, power: int) -> list[int]:
     return found
 
 
-def float_below(value: Fraction) -> float:
-    """Return the largest float that does not exceed a fraction."""
-    near = float(value)
-    return near if Fraction(near) <= value else float(np.nextafter(near, -math.inf))
-
-
-def float_above(value: Fraction) -> float:
-    """Return the smallest float that is not below a fraction."""
-    near = float(value)
-    return near if Fraction(near) >= value else float(np.nextafter(near, math.inf))
+def _float_near(numerator: int, denominator: int, towards: float) -> float:
+    """Return the quotient rounded to a float towards minus or plus infinity."""
+    near = numerator / denominator  # of integers, rounded correctly whatever their size
+    above, below = near.as_integer_ratio()
+    excess = above * denominator - numerator * below
+    wrong = excess > 0 if towards < 0 else excess < 0
+    return float(np.nextafter(near, towards)) if wrong else near
