@@ -17,6 +17,10 @@ PIECES = (
     "mnist_methods",
     "ensembles",
     "mixing",
+    "some",
+    "denoisers",
+    "attacks",
+    "norms",
 )
 
 
