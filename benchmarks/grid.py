@@ -37,8 +37,10 @@ def run(settings: Settings) -> Part:
 
 def _network(network: Network, settings: Settings) -> tuple[list[Measurement], dict[str, Any]]:
     image = torch.round(network.image * 255) / 255
-    how = {"engine": settings.engine, "workers": settings.workers}
-    rivals = {name: Ours(network.model, image, noise=law, **how) for name, law in LAWS.items()}
+    rivals = {
+        name: Ours(network.model, image, engine=settings.engine, workers=settings.workers, noise=law)
+        for name, law in LAWS.items()
+    }
     together = settings.workers * rivals[PLAIN].batch
     drawn, seconds = timed(lambda: rivals[PLAIN].certify(image, 2 * together).votes)
     n = max(whole_batches(settings.seconds * drawn / seconds, together), settings.least_batches * together)

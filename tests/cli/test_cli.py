@@ -48,7 +48,7 @@ LONG = "1" + "0" * 39
 MISTAKES = {  # options of `certify`, and what the sentence must say
     "--dataset imagine": "unknown dataset 'imagine'; known: cifar10, ",
     "--procedure magic --radius 1": "unknown procedure 'magic'; known: fixed, group, sequential, staged",
-    "--noise cauchy": "unknown noise 'cauchy'; known: gaussian, laplace, uniform",
+    "--noise cauchy": "unknown noise 'cauchy'; known: discrete, gaussian, grid-gaussian, laplace, uniform",
     "--engine warp": "unknown engine 'warp'; known: ",
     "--sigma 0": "sigma must be",
     "--sigma -0.25": "got -0.25",

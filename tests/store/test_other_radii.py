@@ -142,3 +142,24 @@ def test_refusals(folder, tmp_path):
         sc.FixedSample(runner_up="yes")
     with pytest.raises(InvalidArgumentError, match="no radius from the runner-up"):
         sc.FixedSample(runner_up=True).plan(sc.DiscreteReplacement(0.8), 0.001)
+
+
+def test_votes_for_no_class_compete_like_one():
+    """Class 1 has 45% of the votes, class 0 15%, no class 40%: the lead over the latter is all there is."""
+
+    def model(batch):
+        value = batch.flatten(1)[:, 0]
+        logits = torch.stack([torch.ones_like(value), (value < 0.5 + SIGMA * norm.ppf(0.45)) * 2.0], dim=1)
+        doubt = value > 0.5 + SIGMA * norm.ppf(0.6)
+        return torch.where(doubt[:, None], torch.nan, logits)
+
+    classifier = sc.SmoothedClassifier(model, sc.Gaussian(SIGMA), 2, on_nan="count")
+    procedure = sc.FixedSample(n0=1_000, n=20_000, runner_up=True)
+    certificate = classifier.certify(np.full(1, 0.5), procedure, seed=2, workers=1)
+    assert certificate.predicted == 1
+    counts = certificate.counts
+    assert counts.unanswered > 2 * counts.votes[0]
+    truth = SIGMA / 2 * (norm.ppf(0.45) - norm.ppf(0.4))
+    assert 0 < certificate.radius < truth
+    without = SIGMA / 2 * (norm.ppf(0.45) - norm.ppf(0.15))
+    assert certificate.radius < without / 2
