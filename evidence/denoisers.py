@@ -11,7 +11,7 @@ import smoothcert as sc
 from smoothcert.ensembles import load_model
 from smoothcert.store import certify_panel
 
-SEED, SIGMA, N, RADIUS = 0, 0.25, 1_000, 0.25
+SEED, SIGMA, N, RADIUS = 0, 0.25, 500, 0.25
 PAIRS = ((11, 12), (13, 14))
 TEST = range(7, 10_000, 20)
 RADII = [0.0, 0.25, 0.5]
