@@ -11,7 +11,7 @@ import smoothcert as sc
 from smoothcert.bounds import log_evidence_above
 from smoothcert.certificates import Tally
 from smoothcert.sampling import Counts
-from smoothcert.store.auditing.independent import RADII, contradictions, evidence, tail
+from smoothcert.store.auditing.independent import RADII, contradictions, evidence, replaced, tail
 
 
 @pytest.mark.parametrize(
@@ -39,10 +39,35 @@ def test_evidence_is_the_integral_it_is_defined_by():
     assert evidence(40, 50, 0.6) == pytest.approx(above / mass, rel=1e-4)
 
 
-@pytest.mark.parametrize("noise", [sc.Gaussian(0.25), sc.Uniform(half_width=0.4), sc.Laplace(scale=0.2)])
+LAWS = [
+    sc.Gaussian(0.25),
+    sc.Uniform(half_width=0.4),
+    sc.Laplace(scale=0.2),
+    sc.GridGaussian(0.25, 3_072),
+    sc.DiscreteReplacement(keep=0.8),
+    sc.DiscreteReplacement(keep=0.2, levels=256),
+]
+
+
+@pytest.mark.parametrize("noise", LAWS, ids=str)
 @pytest.mark.parametrize("p", [0.500001, 0.6, 0.99, 0.999999])
 def test_radius_is_the_laws_own(noise, p):
     assert RADII[noise.law_name](p, noise.parameters()) == pytest.approx(noise.radius(p), rel=1e-6)
+
+
+@pytest.mark.parametrize("keep, levels", [(0.8, 2), (0.6, 3), (0.2, 256)])
+def test_the_second_l0_threshold_is_the_exact_one(keep, levels):
+    law = sc.DiscreteReplacement(keep=keep, levels=levels)
+    for radius in (1, 2, 3, 7, 20):
+        assert replaced(keep, levels, radius) == pytest.approx(float(law.exact_threshold(radius)), rel=1e-12)
+
+
+def test_a_coordinate_too_many_is_noticed():
+    law, p = sc.DiscreteReplacement(keep=0.8), 0.99
+    tally = Tally("estimate", "bound", Counts(_two(9_990, 10_000), 10_000))
+    for radius, wrong in ((law.radius(p), False), (law.radius(p) + 1, True)):
+        row = (0, 1, "CERTIFIED", 1, radius, p, 10_000, 10_000, 0.0)
+        assert bool(contradictions(law, {"name": "fixed"}, 0.001, row, [tally])) == wrong
 
 
 def _claim(procedure, radius, p_lower, votes, drawn, purpose="bound", proven=None):
