@@ -68,12 +68,16 @@ def _coordinates(p: float, law: Mapping[str, Any]) -> float:
     return float(radius)
 
 
+def _table_cost(law: Mapping[str, Any]) -> float:
+    """Return what 53 bits of 510 (K + 1) thresholds cost in probability, at the image and at its neighbour."""
+    thresholds = 510 * (max(1, int(6 * law["sigma"])) + 1)
+    return float(2 * law["dimension"] * thresholds * 2.0**-53)
+
+
 RADII: dict[str, Callable[[float, Mapping[str, Any]], float]] = {
     "gaussian": lambda p, law: law["sigma"] * NormalDist().inv_cdf(p),
     "uniform": lambda p, law: 2 * law["half_width"] * (p - 0.5),
-    "grid-gaussian": lambda p, law: (
-        law["sigma"] * NormalDist().inv_cdf(p)
-    ),  # what its table costs comes off that
+    "grid-gaussian": lambda p, law: law["sigma"] * NormalDist().inv_cdf(max(p - _table_cost(law), 0.5)),
     "discrete": _coordinates,
     "laplace": lambda p, law: -law["scale"] * math.log(2 * (1 - p)),
 }
