@@ -54,9 +54,9 @@ def test_envelope_and_average_of_the_members_that_an_ensemble_names(runs):
     )
     best = max(s.results.average_radius() for s in summaries[:3])
     assert envelope.average_radius() >= best - 1e-12
-    assert MembersCurve("one", (summaries[0],), lambda shares: shares[0]).average_radius() == pytest.approx(
-        summaries[0].results.average_radius()
-    )
+    assert MembersCurve(
+        "one", (summaries[0],), summaries[3], lambda shares: shares[0]
+    ).average_radius() == pytest.approx(summaries[0].results.average_radius())
 
 
 def test_no_curve_without_all_members_under_the_same_settings(runs):
@@ -68,7 +68,7 @@ def test_no_curve_without_all_members_under_the_same_settings(runs):
     assert members_to_json(log, [log, *summaries]) is None
     assert members_to_json(summaries[0], summaries) is None
     told = members_to_json(summaries[3], summaries)
-    envelope, average = curves_of(summaries[:3])
+    envelope, average = curves_of(summaries[3], summaries[:3])
     assert told["upper_envelope"]["acr"] == envelope.average_radius()
     assert told["average"]["certified_accuracy"]["0.25"] == average.certified_accuracy([0.25])[0]
 
@@ -78,6 +78,8 @@ def test_the_table_shows_envelope_average_and_consensus_rate(runs, capsys):
     table = " ".join(capsys.readouterr().out.split())
     assert "envelope of 3" in table
     assert "average of 3" in table
+    assert "abst. votes passes" in table
+    assert "600 3.00" in table  # the soft vote
     assert (
         f"in {consensus_rate(runs['consensus']):.1%} of the votes (KCR) the first 2 members agreed" in table
     )

@@ -37,7 +37,7 @@ def make_ensemble(
     Args:
         member_folders: folders of models or of ensembles; of a single multi-head network the heads are the members.
         out: where to write; made if missing.
-        rule: a name in `VOTING_RULES`; "soft" by default, and always "softmax" for fitted weights.
+        rule: a name in `VOTING_RULES`; "soft" by default, and "softmax" for fitted weights and adaptive prediction.
         weights: one number >= 0 per member, in the order of `member_folders` or of the network's heads.
         consensus: members whose agreement spares the others.
         adaptive: the test of adaptive prediction.
@@ -50,6 +50,8 @@ def make_ensemble(
         on_progress: told how much of each choice is done.
     """
     folders = [Path(folder) for folder in member_folders]
+    if adaptive is not None and rule is None:
+        rule = "softmax"  # the only one that its test is made for
     if fit is None and not order_by_holdout:
         return save_ensemble(rule or "soft", weights, folders, out, consensus=consensus, adaptive=adaptive)
     if fit is not None:

@@ -33,6 +33,12 @@ class Panel(nn.Module):
         if not several:
             raise InvalidArgumentError("ensembles must hold at least one ensemble, got none")
         _refuse_heads(several)
+        for ensemble in several:
+            if not isinstance(ensemble, VotingEnsemble | EarlyExitEnsemble):
+                raise InvalidArgumentError(
+                    f"ensembles must be ensembles of networks, got {type(ensemble).__name__}; for networks alone use "
+                    "Panel(VotingEnsemble(networks))"
+                )
         _refuse_other_members(several)
         self.ensembles = nn.ModuleList(several)
         count = len(several[0].members)

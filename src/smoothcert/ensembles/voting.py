@@ -33,6 +33,12 @@ class VotingEnsemble(nn.Module):
         super().__init__()
         if not members:
             raise InvalidArgumentError("members must hold at least one classifier, got none")
+        for number, member in enumerate(members):
+            if not isinstance(member, nn.Module):
+                raise InvalidArgumentError(
+                    f"member {number} must be a torch module, got {type(member).__name__}; of a SmoothedClassifier "
+                    "give its .model, and wrap a plain function in a module"
+                )
         self.rule = rule
         self._rule = VOTING_RULES[rule]
         self.members = nn.ModuleList(members)

@@ -59,6 +59,10 @@ def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> Mo
 def read_card(folder: str | Path) -> ModelCard:
     """Read the card of a model folder without its weights; raises `CheckpointError` if it is damaged."""
     path = Path(folder) / CARD_FILE
+    if (Path(folder) / "ensemble.json").exists() and not path.exists():
+        raise CheckpointError(
+            f"{folder} holds an ensemble, but a single model is needed here; give one of its members"
+        )
     if not path.exists():
         raise CheckpointError(
             f"{folder} is not a model folder: it has no {CARD_FILE} (nor ensemble.json); `smoothcert demo` "

@@ -73,7 +73,7 @@ def list_recipes(text: str = "") -> Listing:
         model = (
             describe_denoiser(config.model, DATASETS[config.dataset].input_shape)
             if config.model in DENOISERS
-            else describe_model(config.model)
+            else describe_model(config.model, config.heads, config.split)
         )
         rows.append(
             {

@@ -25,11 +25,13 @@ class MembersCurve:
     Args:
         name: what it is, in words.
         members: the members' summaries.
+        ensemble: the summary that names them.
         reduce: from accuracies (members, radii) to one curve.
     """
 
     name: str
     members: tuple[Summary, ...]
+    ensemble: Summary
     reduce: Callable[[Floats], Floats]
 
     def certified_accuracy(self, radii: ArrayLike) -> Floats:
@@ -76,7 +78,7 @@ def member_curves(summaries: Sequence[Summary]) -> Iterator[MembersCurve]:
         if len(members) < 2 or key in seen:
             continue
         seen.add(key)
-        yield from curves_of(members)
+        yield from curves_of(summary, members)
 
 
 def members_to_json(summary: Summary, summaries: Sequence[Summary]) -> dict[str, Any] | None:
@@ -85,16 +87,16 @@ def members_to_json(summary: Summary, summaries: Sequence[Summary]) -> dict[str,
     if len(members) < 2:
         return None
     radii = radius_grid(max(member.largest_radius for member in members)).tolist()
-    envelope, average = curves_of(members)
+    envelope, average = curves_of(summary, members)
     return {"upper_envelope": envelope.to_json(radii), "average": average.to_json(radii)}
 
 
-def curves_of(members: Sequence[Summary]) -> tuple[MembersCurve, MembersCurve]:
-    """Return upper envelope and average of given members."""
+def curves_of(ensemble: Summary, members: Sequence[Summary]) -> tuple[MembersCurve, MembersCurve]:
+    """Return upper envelope and average of an ensemble's members."""
     count = len(members)
     return (
-        MembersCurve(f"envelope of {count}", tuple(members), lambda shares: np.max(shares, axis=0)),
-        MembersCurve(f"average of {count}", tuple(members), lambda shares: np.mean(shares, axis=0)),
+        MembersCurve(f"envelope of {count}", tuple(members), ensemble, lambda shares: np.max(shares, axis=0)),
+        MembersCurve(f"average of {count}", tuple(members), ensemble, lambda shares: np.mean(shares, axis=0)),
     )
 
 

@@ -101,7 +101,8 @@ class Summary:
         return (
             f"{self.manifest['dataset']['name']} ({self.manifest['dataset']['split']}), "
             f"{self.manifest['noise']['name']} noise ({noise}), radii in {self.manifest['norm']}{derived}, "
-            f"procedure {self.manifest['procedure']['name']}, error at most {self.manifest['alpha']:g} per image"
+            f"procedure {_procedure_text(self.manifest['procedure'])}, "
+            f"error at most {self.manifest['alpha']:g} per image"
         )
 
     @property
@@ -194,6 +195,16 @@ def describe_indices(indices: NDArray[np.int64]) -> str:
         every = "" if steps[0] == 1 else f", every {steps[0]}th"
         return f"images {ordered[0]} to {ordered[-1]}{every}"
     return f"{len(ordered)} images between {ordered[0]} and {ordered[-1]}"
+
+
+def _procedure_text(procedure: Mapping[str, Any]) -> str:
+    """Return a procedure with its numbers in words."""
+    shown = {key: value for key, value in procedure.items() if key != "name" and value is not None}
+    numbers = ", ".join(
+        f"{key} {' '.join(f'{one:g}' for one in value) if isinstance(value, list) else value}"
+        for key, value in shown.items()
+    )
+    return f"{procedure['name']} ({numbers})" if numbers else str(procedure["name"])
 
 
 def _mean(values: NDArray[np.int64] | None) -> float | None:

@@ -66,7 +66,9 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
     title = "Certified accuracy (%) at radius, rounded down"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("", no_wrap=True)
-    for heading in ("images", "ACR", *(f"r={radius:g}" for radius in grid), "abst.", "votes"):
+    costs = [summary.evaluations_per_vote for summary in summaries]
+    last = ["passes"] if any(cost not in (None, 1.0) for cost in costs) else []
+    for heading in ("images", "ACR", *(f"r={radius:g}" for radius in grid), "abst.", "votes", *last):
         table.add_column(heading, justify="right", no_wrap=True)
     # Long paths would push the figures off the screen: rows are numbered then, and named below.
     numbered = any(len(summary.name) > 12 for summary in summaries)
@@ -78,6 +80,11 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
             *accuracy_cells(summary, grid),
             f"{100 * summary.results.abstained():.1f}",
             "" if summary.samples is None or not len(summary.samples) else f"{summary.samples.mean():.0f}",
+            *(
+                ["" if summary.evaluations_per_vote is None else f"{summary.evaluations_per_vote:.2f}"]
+                if last
+                else []
+            ),
         )
         if summary.default is not None:
             shares = [percent(share) for share in summary.default.certified_accuracy(grid)]
@@ -86,7 +93,11 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
     curves = list(member_curves(summaries))
     for curve in curves:
         shares = [percent(share) for share in curve.certified_accuracy(grid)]
-        table.add_row(curve.name, "", floor_digits(curve.average_radius(), 5), *shares, "", "")
+        of = summaries.index(curve.ensemble)
+        row = f"\\[{of + 1}]" if numbered else curve.ensemble.name
+        # Which members, where the table holds those of several ensembles.
+        name = curve.name if len(curves) == 2 else f"{curve.name}, {row}"
+        table.add_row(name, "", floor_digits(curve.average_radius(), 5), *shares, "", "")
     terminal = Console()
     console = terminal if terminal.is_terminal else Console(width=160)
     console.print(table)
@@ -137,4 +148,9 @@ def _small_print(summaries: Sequence[Summary], numbered: bool) -> Iterator[str]:
         )
     if any(summary.samples is not None for summary in summaries):
         yield "votes: mean per image, counting those that chose the class. –: not asked about."
+    if any(summary.evaluations_per_vote not in (None, 1.0) for summary in summaries):
+        yield "passes: network evaluations per vote, as counted; of heads, where one network has several."
+    asked = [summary for summary in summaries if summary.asked is not None]
+    if asked and len(asked) < len(summaries):
+        yield "ACR of a run that asked about some radii counts none beyond the largest of them."
     yield ACR_CAVEAT

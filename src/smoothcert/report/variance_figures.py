@@ -43,8 +43,9 @@ def variance_figure(study: VarianceStudy) -> Figure:
         (part.model.zeta_c, "ζc", BLUE, "--", "s", "members", ratios.clean),
     ):
         model = f"{name}: model, {sign} = {zeta:.2f}"
+        by_algebra = "" if name == "noise" else " (k = K by algebra)"
         axes.plot(smooth, variance_ratio(smooth, zeta), color=colour, ls=line, lw=1.8, label=model)
-        axes.plot(k, seen, mark, color=colour, label=f"{name}: observed", **look)
+        axes.plot(k, seen, mark, color=colour, label=f"{name}: observed{by_algebra}", **look)
     axes.vlines(
         k,
         ratios.noise_low,

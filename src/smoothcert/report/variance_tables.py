@@ -161,8 +161,8 @@ def _size_table(study: VarianceStudy) -> Table:
 
 def _inference_table(study: VarianceStudy) -> Table:
     table = _new_table(
-        "Expected of CERTIFY at the Gaussian success probabilities: ACR, certified accuracy (%) at radius",
-        "members x votes", "evaluations", "ACR", *(f"r={radius:g}" for radius in study.radii),
+        "What CERTIFY would report if the Gaussian model were true, no forecast: ACR, certified accuracy (%)",
+        "members x votes", "answers", "ACR", *(f"r={radius:g}" for radius in study.radii),
     )  # fmt: skip
     for run in study.equal_inference:
         table.add_row(
@@ -186,6 +186,11 @@ def _small_print(study: VarianceStudy) -> Iterator[str]:
         f"The ensemble, by its own rule, gave the leading class to {study.ensemble_success:.1%} of the noisy copies "
         f"and the label to {study.ensemble_accuracy:.1%}. The k table is about soft voting with equal weights, k "
         "members drawn from these."
+    )
+    yield (
+        "answers: of members. A member that is an ensemble itself costs several networks each, and the heads of one "
+        "network share its trunk, so equal answers are equal cost for separate networks only. Real gains are smaller "
+        "where margins have heavier tails than the model's: certify --with-members measures them."
     )
     yield (
         f"zeta_c is -1/{members - 1} for any {members} members, because their clean outputs vary about their own mean; "

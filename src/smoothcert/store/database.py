@@ -47,6 +47,17 @@ def _create(file: Path) -> bool:
     return True
 
 
+def refuse_no_run(folder: Path) -> None:
+    """Refuse a folder without a run, naming the runs in it if it holds some."""
+    if (folder / FILE_NAME).is_file():
+        return
+    inside = sorted(path.parent.name for path in folder.glob(f"*/{FILE_NAME}"))
+    fix = (
+        f"give one of the runs in it: {', '.join(inside[:8])}" if inside else "`smoothcert certify` makes one"
+    )
+    raise StoreError(f"{folder} is not a run folder: it has no {FILE_NAME}; {fix}")
+
+
 class RunDatabase:
     """Reads and writes one run. One transaction per finished image; a crash loses at most what is under way.
 

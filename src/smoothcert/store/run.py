@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from smoothcert.certificates import Results
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.sampling import Counts
-from smoothcert.store.database import FILE_NAME, RunDatabase
+from smoothcert.store.database import RunDatabase, refuse_no_run
 from smoothcert.store.other_radii import converted, default_radii, in_norm
 
 if TYPE_CHECKING:
@@ -60,10 +60,7 @@ class Run:
     def open(cls, folder: str | Path) -> Self:
         """Read a run folder; refuse one that is not a run, naming what was looked for."""
         path = Path(folder)
-        if not (path / FILE_NAME).is_file():
-            raise StoreError(
-                f"{path} is not a run folder: it has no {FILE_NAME}; `smoothcert certify` makes one"
-            )
+        refuse_no_run(path)
         database = RunDatabase(path, writable=False)
         try:
             return cls.read(database, path.name)

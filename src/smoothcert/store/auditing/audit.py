@@ -11,7 +11,7 @@ import torch
 
 from smoothcert.certificates import Certification, SmoothedClassifier, check_batch_size
 from smoothcert.data import Dataset
-from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
+from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.execution import progress
 from smoothcert.sampling import CHUNK_VOTES, check_workers
 from smoothcert.seeding import check_seed
@@ -29,7 +29,7 @@ from smoothcert.store.auditing.redraw import Comparison, all_places, choose, dra
 from smoothcert.store.auditing.report import AuditReport
 from smoothcert.store.auditing.stored import StoredImage, StoredRun, read_stored
 from smoothcert.store.auditing.whole_images import CountComparison, places_of
-from smoothcert.store.database import FILE_NAME, RunDatabase
+from smoothcert.store.database import RunDatabase, refuse_no_run
 from smoothcert.store.manifest import differences, make_manifest
 
 _BARE_FRACTION = 0.01  # of the images, where only counts are stored
@@ -127,10 +127,7 @@ def _draw_again(
 
 
 def _read(folder: Path) -> StoredRun:
-    if not (folder / FILE_NAME).is_file():
-        raise StoreError(
-            f"{folder} is not a run folder: it has no {FILE_NAME}; `smoothcert certify` makes one"
-        )
+    refuse_no_run(folder)
     database = RunDatabase(folder, writable=False)
     try:
         return read_stored(database)
