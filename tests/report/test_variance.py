@@ -51,7 +51,7 @@ def test_variance_figure_shows_prediction_and_observation(study):
     assert (k[0], k[-1]) == (1, 4)
     assert model == pytest.approx(variance_ratio(k, part.model.zeta_p))
     assert np.array_equal(drawn["noise: observed"][1], part.ratios.noise)
-    assert np.array_equal(drawn["members: observed"][1], part.ratios.clean)
+    assert np.array_equal(drawn["members: observed (k = K by algebra)"][1], part.ratios.clean)
 
 
 def test_success_figure_is_in_factors_of_failure(study):

@@ -118,6 +118,8 @@ def _sentence(card: EnsembleCard, out: Path) -> str:
         parts.append(f"the others asked where the first {card.consensus} disagree")
     if card.adaptive is not None:
         parts.append("asked by weight until clear")
+    if card.heads is None and any(use.purpose == "order" for use in card.fitted):
+        parts.append("in the order " + " ".join(member.path for member in card.members))
     for use in card.fitted:
         what = "order" if use.purpose == "order" else f"weights ({use.purpose})"
         parts.append(f"{what} chosen on {use.images} images of {use.dataset} ({use.split}), seed {use.seed}")
