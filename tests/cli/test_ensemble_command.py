@@ -173,7 +173,7 @@ def test_a_seed_of_128_bits_is_drawn_and_recorded(members, smoothcert, tmp_path)
         (["--weights", "1,2,3", "--rule", "max-margin"], "takes no weights"),
         (["--consensus", "4"], "from 1 to the 3 members"),
         (["--consensus", "2", "--rule", "softmax", "--adaptive"], "choose one of them"),
-        (["--adaptive"], "of rule 'softmax', got 'soft'"),
+        (["--adaptive", "--rule", "soft"], "of rule 'softmax', got 'soft'"),
         (["--fit", "sween"], "need hold-out images: add --dataset"),
         (["--order-by-holdout"], "need hold-out images: add --dataset"),
         (["--dataset", "digits"], "add --fit sween"),
