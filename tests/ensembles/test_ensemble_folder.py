@@ -264,6 +264,17 @@ def test_what_was_fitted_is_kept_also_through_nesting(models):
     assert outer.fitted == (use(purpose="order"), use())
 
 
+@pytest.mark.parametrize(
+    "change", [{"noise": {"name": "gaussian", "sigma": 2.0}}, {"num_classes": 7}, {"class_names": ["x"]}]
+)
+def test_a_card_that_contradicts_its_members_is_refused(models, change):
+    save_ensemble("soft", None, folders(models), models / "edited")
+    path = models / "edited" / "ensemble.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    with pytest.raises(CheckpointError, match=f"was changed: it says {next(iter(change))}"):
+        load_model(models / "edited")
+
+
 def test_images_that_chose_the_weights_are_refused(models):
     card = save_ensemble("softmax", [1, 2, 3], folders(models), models / "fitted", fitted=[use()])
     pixels = np.random.default_rng(0).random((30, 4), dtype=np.float32)

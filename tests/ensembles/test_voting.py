@@ -116,3 +116,24 @@ def test_panel_asks_every_member_once():
 def test_panel_names_must_be_one_each(names):
     with pytest.raises(InvalidArgumentError, match="names must be 3 different names"):
         Panel(VotingEnsemble(make_members(2)), names)
+
+
+@pytest.mark.parametrize("huge", [1e308, 1.7e308])
+def test_weights_whose_sum_overflows_are_still_shares(huge):
+    ensemble = VotingEnsemble(make_members(3), weights=[huge, huge, huge / 2])
+    assert ensemble.weights.tolist() == pytest.approx([0.4, 0.4, 0.2])
+
+
+@pytest.mark.parametrize("weights", [["a", 1], [None, 1], [10**400, 1]])
+def test_weights_that_are_no_numbers_are_refused(weights):
+    with pytest.raises(InvalidArgumentError, match="weights must be numbers"):
+        VotingEnsemble(make_members(2), weights=weights)
+
+
+def test_what_is_no_module_and_what_is_no_ensemble_is_named():
+    with pytest.raises(
+        InvalidArgumentError, match=r"member 1 must be a torch module, got function; .*\.model"
+    ):
+        VotingEnsemble([*make_members(1), lambda batch: batch])
+    with pytest.raises(InvalidArgumentError, match="must be ensembles of networks, got"):
+        Panel(make_members(2))

@@ -95,7 +95,9 @@ def test_card_that_is_no_card(folder, text):
         load_checkpoint(folder)
 
 
-@pytest.mark.parametrize("field", sorted(name for name, field in ModelCard.model_fields.items() if field.is_required()))
+@pytest.mark.parametrize(
+    "field", sorted(name for name, field in ModelCard.model_fields.items() if field.is_required())
+)
 def test_card_without_one_of_its_fields(folder, field):
     path = folder / "model.json"
     content = json.loads(path.read_text())

@@ -156,3 +156,11 @@ def test_a_half_space_behind_a_linear_denoiser_has_its_known_radius():
     found = [classifier.certify(image, seed=seed, engine="torch") for seed in range(3)]
     assert all(one.predicted == 1 and 0.27 < one.radius <= 0.3 for one in found)
     assert np.ptp([one.radius for one in found]) > 0
+
+
+def test_a_vote_costs_what_the_classifier_behind_costs():
+    heads = create_model("convnet", num_classes=10, heads=3).eval()
+    model = Denoised(DnCNN(1, 3, 4), heads).eval()
+    assert build_engine("torch", model, 10, torch.zeros(1, 8, 8)).evaluations_per_vote == (3,)
+    plain = Denoised(DnCNN(1, 3, 4), create_model("convnet", num_classes=10).eval()).eval()
+    assert build_engine("torch", plain, 10, torch.zeros(1, 8, 8)).evaluations_per_vote == (1,)

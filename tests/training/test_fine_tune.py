@@ -1,6 +1,7 @@
 """Members fine-tuned together: folders that load and vote, repeatable, resumable, and refusals before any work."""
 
 import json
+import shutil
 
 import pytest
 import torch
@@ -87,6 +88,16 @@ def test_a_changed_member_is_another_training(members, tmp_path):
         sc.fine_tune(DRT, folders, tmp_path / "out", on_epoch=stop)
     with pytest.raises(CheckpointError, match="another model, digests"):
         sc.fine_tune(DRT, folders[::-1], tmp_path / "out")
+
+
+def test_an_ensemble_whose_member_was_swapped_is_refused(members, tmp_path):
+    for name in ("a", "b", "ensemble"):
+        shutil.copytree(members / name, tmp_path / name)
+    shutil.rmtree(tmp_path / "b")
+    shutil.copytree(members / "louder", tmp_path / "b")
+    with pytest.raises(CheckpointError, match="has changed since it was made"):
+        sc.fine_tune(DRT, tmp_path / "ensemble", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
 
 
 def test_a_folder_with_foreign_members_is_left_alone(members, tmp_path):

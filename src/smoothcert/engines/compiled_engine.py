@@ -16,9 +16,11 @@ from smoothcert.ensembles import MIN_ROWS
 
 @ENGINES.register("compiled")
 class CompiledEngine(Engine):
-    """A module compiled by torch for any number of rows, weights frozen into the code.
+    """A module compiled by torch for any number of rows, weights frozen into the code where that hides no NaN.
 
-    Needs a C++ compiler on the CPU. Compiling takes seconds to minutes, so "auto" never chooses it.
+    Needs a C++ compiler on the CPU. Compiling takes seconds to minutes, so "auto" never chooses it. Frozen weights
+    are much faster, but let oneDNN fuse convolutions with activations that turn NaN into 0 (torch 2.13): then the
+    weights stay outside.
     """
 
     registered_name: ClassVar[str] = "compiled"
@@ -29,7 +31,15 @@ class CompiledEngine(Engine):
             raise EngineUnavailableError("only torch modules are compiled")
         self._lock = threading.Lock()
         self._seen: set[int] = set()
-        self._run = _compiled(model, example)
+        try:
+            self._compile(model, example, freezing=True)
+        except (
+            EngineUnavailableError
+        ):  # frozen convolutions may hide what is no number behind their activation
+            self._compile(model, example, freezing=False)
+
+    def _compile(self, model: nn.Module, example: torch.Tensor, *, freezing: bool) -> None:
+        self._run = _compiled(model, example, freezing=freezing)
         refuse_other_answers(self.forward, lambda batch: model(batch.to(self.device)), example)
 
     @torch.inference_mode()
@@ -44,14 +54,15 @@ class CompiledEngine(Engine):
         return logits
 
 
-def _compiled(model: nn.Module, example: torch.Tensor) -> Any:
+def _compiled(model: nn.Module, example: torch.Tensor, *, freezing: bool) -> Any:
     """Compile and run once, so that whatever is missing shows here and not in a worker."""
     import torch._inductor.config as inductor
 
     device = device_of(model)
     try:
-        with warnings.catch_warnings(), torch.inference_mode(), inductor.patch(freezing=True):
+        with warnings.catch_warnings(), torch.inference_mode(), inductor.patch(freezing=freezing):
             warnings.simplefilter("ignore")
+            torch._dynamo.reset()  # else the code of the last attempt would be found again
             run = torch.compile(model, dynamic=True, fullgraph=True)
             for rows in (3 * MIN_ROWS + 1, 2 * MIN_ROWS):
                 run(example.expand(rows, *example.shape).contiguous().to(device))

@@ -14,6 +14,7 @@ from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of
+from smoothcert.engines.max_pool import with_honest_pools
 from smoothcert.ensembles import MIN_ROWS
 
 
@@ -35,7 +36,7 @@ class OnnxEngine(Engine):
             raise EngineUnavailableError(
                 f"it is on {device_of(model)}, and ONNX Runtime is run on the CPU here"
             )
-        self._session = _session(_exported(model, example))
+        self._session = _session(_exported(with_honest_pools(model), example))
         self._input = self._session.get_inputs()[0].name
         refuse_other_answers(self.forward, model, example)
 

@@ -113,8 +113,10 @@ def _load(folder: Path, inside: tuple[Path, ...]) -> tuple[nn.Module, ModelCard 
     if folder.resolve() in inside:
         raise CheckpointError(f"the ensemble {folder} is a member of itself; mend its {ENSEMBLE_FILE}")
     card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
-    members = [_member(folder, entry, (*inside, folder.resolve())) for entry in card.members]
+    loaded = [_member(folder, entry, (*inside, folder.resolve())) for entry in card.members]
+    _refuse_other_facts(folder, card, [found for _, found in loaded])
     try:
+        members = [model for model, _ in loaded]
         ensemble = assembled(members, card.rule, card.weights, card.consensus, card.adaptive, card.heads)
     except (InvalidArgumentError, LookupError) as error:
         raise CheckpointError(f"{folder / ENSEMBLE_FILE} is damaged: {error}") from error
@@ -126,7 +128,22 @@ def _load(folder: Path, inside: tuple[Path, ...]) -> tuple[nn.Module, ModelCard 
     return ensemble.eval().requires_grad_(False), card
 
 
-def _member(home: Path, entry: MemberEntry, inside: tuple[Path, ...]) -> nn.Module:
+def _refuse_other_facts(
+    folder: Path, card: EnsembleCard, members: Sequence[ModelCard | EnsembleCard]
+) -> None:
+    """Refuse a card that says of the ensemble what its members do not say of themselves."""
+    for fact in _MUST_AGREE:
+        for member in members:
+            if getattr(member, fact) != getattr(card, fact):
+                raise CheckpointError(
+                    f"{folder / ENSEMBLE_FILE} was changed: it says {fact} {getattr(card, fact)}, its members say "
+                    f"{getattr(member, fact)}; restore it or make the ensemble again"
+                )
+
+
+def _member(
+    home: Path, entry: MemberEntry, inside: tuple[Path, ...]
+) -> tuple[nn.Module, ModelCard | EnsembleCard]:
     """Load one member and hold it to the digest it had when the ensemble was made."""
     try:
         model, card = _load(home / entry.path, inside)
@@ -137,7 +154,7 @@ def _member(home: Path, entry: MemberEntry, inside: tuple[Path, ...]) -> nn.Modu
             f"member {entry.path} of the ensemble {home} has changed: digest {card.digest}, expected "
             f"{entry.digest}; restore it or make the ensemble again"
         )
-    return model
+    return model, card
 
 
 def _uses(fitted: Sequence[HoldoutUse], cards: Sequence[ModelCard | EnsembleCard]) -> tuple[HoldoutUse, ...]:

@@ -12,9 +12,9 @@ from smoothcert.ensembles.padding import padded
 from smoothcert.ensembles.panel import Panel
 from smoothcert.ensembles.trunked import TrunkedEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
-from smoothcert.models import MultiHead
+from smoothcert.models import Denoised, MultiHead
 
-Priced = Panel | VotingEnsemble | EarlyExitEnsemble | TrunkedEnsemble | MultiHead
+Priced = Panel | VotingEnsemble | EarlyExitEnsemble | TrunkedEnsemble | MultiHead | Denoised
 """What says how many evaluations a vote costs; anything else costs one, whatever attributes it has."""
 
 

@@ -88,8 +88,13 @@ def _shares(weights: Sequence[float] | None, count: int) -> torch.Tensor:
         raise InvalidArgumentError(
             f"weights must hold one number per member, got {len(weights)} for {count} members"
         )
-    if not all(math.isfinite(weight) and weight >= 0 for weight in weights) or sum(weights) <= 0:
+    try:
+        numbers = [float(weight) for weight in weights]
+    except (TypeError, ValueError, OverflowError):
+        raise InvalidArgumentError(f"weights must be numbers, got {list(weights)}") from None
+    if not all(math.isfinite(weight) and weight >= 0 for weight in numbers) or max(numbers) <= 0:
         raise InvalidArgumentError(
             f"weights must be finite, >= 0 and have a positive sum, got {list(weights)}"
         )
-    return torch.tensor([weight / sum(weights) for weight in weights], dtype=torch.float32)
+    scaled = [weight / max(numbers) for weight in numbers]  # a sum of large numbers would overflow
+    return torch.tensor([weight / sum(scaled) for weight in scaled], dtype=torch.float32)

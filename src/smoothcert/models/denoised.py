@@ -29,6 +29,11 @@ class Denoised(nn.Module):
         self.classifier = classifier.eval().requires_grad_(False)
         self.training = denoiser.training
 
+    @property
+    def evaluations_per_vote(self) -> int:
+        """Most evaluations of the classifier that one vote can cost; the denoiser, like a trunk, is not counted."""
+        return int(getattr(self.classifier, "evaluations_per_vote", 1))
+
     def train(self, mode: bool = True) -> Self:
         """Put the denoiser into a mode; the classifier stays in eval mode."""
         super().train(mode)

@@ -71,11 +71,13 @@ def members_of(summary: Summary, summaries: Sequence[Summary]) -> tuple[Summary,
 
 def member_curves(summaries: Sequence[Summary]) -> Iterator[MembersCurve]:
     """Yield upper envelope and average for every set of members whose ensemble is among the summaries too."""
-    seen: set[frozenset[str]] = set()
+    seen: set[tuple[Any, ...]] = set()
     for summary in summaries:
         members = members_of(summary, summaries)
-        key = frozenset(member.manifest["model"] for member in members)
-        if len(members) < 2 or key in seen:
+        if len(members) < 2:
+            continue
+        key = (frozenset(member.manifest["model"] for member in members), _setting(summary))
+        if key in seen:
             continue
         seen.add(key)
         yield from curves_of(summary, members)

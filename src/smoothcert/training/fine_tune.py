@@ -71,7 +71,13 @@ def member_folders(given: str | Path | Sequence[str | Path]) -> list[Path]:
     if len(folders) == 1 and (folders[0] / ENSEMBLE_FILE).exists():
         card = read_any_card(folders[0])
         assert isinstance(card, EnsembleCard)
-        folders = [folders[0] / entry.path for entry in card.members]
+        home, folders = folders[0], [folders[0] / entry.path for entry in card.members]
+        for folder, entry in zip(folders, card.members, strict=True):
+            if read_any_card(folder).digest != entry.digest:
+                raise CheckpointError(
+                    f"member {entry.path} of the ensemble {home} has changed since it was made; restore it or make "
+                    "the ensemble again"
+                )
     return folders
 
 
