@@ -61,9 +61,9 @@ def hard(member_logits: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     for member in range(member_logits.shape[1]):
         votes = votes + (choices[:, member].unsqueeze(1) == classes) * weights[member]
     behind = votes.amax(dim=1, keepdim=True) - votes
-    # Shifted to 0 first: beside a large mean logit the step of 1 would be rounded away.
-    mean = mean - mean.amax(dim=1, keepdim=True)
-    below = mean.amin(dim=1, keepdim=True) - 1.0 - behind
+    # In steps that large logits do not round away.
+    step = mean.abs().amax(dim=1, keepdim=True).clamp(min=1.0)
+    below = mean.amin(dim=1, keepdim=True) - step * (1.0 + behind)
     return _showing_faults(torch.where(behind < _TIE, mean, below), mean)
 
 
