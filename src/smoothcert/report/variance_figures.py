@@ -86,7 +86,10 @@ def success_figure(study: VarianceStudy) -> Figure:
     most = max(float(failures.max()), 2 * least)
     ticks = [p for p in _SUCCESS if least <= 1 - p and (1 - p <= most * 1.3 or p == 0)]
     axes.set_yticks([-np.log10(1 - p) for p in ticks], [f"{100 * p:.6g}" for p in ticks])
-    axes.set(ylim=(-np.log10(min(most * 1.15, 1.0)), -np.log10(least)), ylabel="leading class wins (%), failures on a log axis")
+    axes.set(
+        ylim=(-np.log10(min(most * 1.15, 1.0)), -np.log10(least)),
+        ylabel="leading class wins (%)\n(failures on a log axis)",
+    )
     _over_k(figure, axes, study)
     return figure
 
