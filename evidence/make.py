@@ -18,6 +18,7 @@ PIECES = (
     "ensembles",
     "mixing",
     "some",
+    "some_digits",
     "denoisers",
     "attacks",
     "norms",

@@ -117,7 +117,7 @@ def _continued(
         differing.append("dataset digest")
     if differing:
         raise CheckpointError(
-            f"{folder} holds an unfinished training with another {', '.join(differing)}; choose another folder, "
+            f"{folder} holds an unfinished training with another {', '.join(sorted(differing))}; choose another folder, "
             "remove it, or give the same settings to continue it"
         )
     return TrainingState.load(folder, model, optimizer)
