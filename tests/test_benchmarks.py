@@ -252,11 +252,12 @@ def test_heads_are_compared_with_separate_networks(tmp_path, capsys):
     assert "at most 0.5" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_members_disagree_as_often_as_planned_and_are_timed(tmp_path, capsys):
     several, image = ensembles.members("lenet")
-    noisy = image + SIGMA * torch.randn((4_000, *image.shape), generator=torch.Generator().manual_seed(1))
+    noisy = image + SIGMA * torch.randn((1_500, *image.shape), generator=torch.Generator().manual_seed(1))
     first, second, *others = (member(noisy).argmax(dim=1) for member in several)
-    assert (first != second).double().mean().item() == pytest.approx(ensembles.DISAGREE, abs=0.02)
+    assert (first != second).double().mean().item() == pytest.approx(ensembles.DISAGREE, abs=0.03)
     assert all(torch.equal(first, other) for other in others)
     run.main(["--quick", "--only", "ensembles", "--out", str(tmp_path), "--engine", "torch"])
     found = json.loads((tmp_path / "summary.json").read_text())["parts"]["ensembles"]["networks"]["lenet"]

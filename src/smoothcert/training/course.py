@@ -117,8 +117,8 @@ def _continued(
         differing.append("dataset digest")
     if differing:
         raise CheckpointError(
-            f"{folder} holds an unfinished training with another {', '.join(sorted(differing))}; choose another folder, "
-            "remove it, or give the same settings to continue it"
+            f"{folder} holds an unfinished training with another {', '.join(sorted(differing))}; choose another "
+            "folder, remove it, or give the same settings to continue it"
         )
     return TrainingState.load(folder, model, optimizer)
 
