@@ -10,6 +10,7 @@ from typing import ClassVar
 import numpy as np
 import torch
 from scipy.stats import binom, laplace, norm, uniform
+from torch import nn
 
 import smoothcert as sc
 from smoothcert.bounds import Boundary, clopper_pearson_lower
@@ -63,6 +64,17 @@ def half_space(margin, doubt=0.0):
         return torch.where(score.abs().unsqueeze(1) < doubt, torch.nan, logits) if doubt else logits
 
     return model
+
+
+class HalfSpace(nn.Module):
+    """`half_space` as a module, the more certain the steeper."""
+
+    def __init__(self, margin, slope=1.0):
+        super().__init__()
+        self.model, self.margin, self.slope = half_space(margin), margin, slope
+
+    def forward(self, batch):
+        return self.slope * self.model(batch)
 
 
 def certify_often(model, noise, procedure, *, times, alpha, seed, on_nan="raise"):

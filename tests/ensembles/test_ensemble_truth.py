@@ -1,7 +1,6 @@
 """The guarantee of every kind of ensemble, from both sides, where its truth is known: half-spaces with one normal."""
 
 import pytest
-from torch import nn
 
 import smoothcert as sc
 from smoothcert.ensembles import AdaptiveEnsemble
@@ -9,23 +8,12 @@ from truth import (
     ALPHA,
     JUST_ABOVE,
     WELL_BELOW,
+    HalfSpace,
     ReusedVotes,
     certify_often,
     errors,
-    half_space,
     most_errors,
 )
-
-
-class HalfSpace(nn.Module):
-    """Class 1 above CENTRE - margin, the more certain the steeper."""
-
-    def __init__(self, margin, slope):
-        super().__init__()
-        self.model, self.slope = half_space(margin), slope
-
-    def forward(self, batch):
-        return self.slope * self.model(batch)
 
 
 def voting(rule, margins, slopes, weights=None):

@@ -11,7 +11,7 @@ import smoothcert as sc
 from smoothcert.engines.onnx_engine import OnnxEngine
 from smoothcert.ensembles import VOTING_RULES, AdaptiveEnsemble, ConsensusEnsemble, VotingEnsemble
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
-from truth import CENTRE, half_space
+from truth import CENTRE, HalfSpace
 
 ROWS, CLASSES = 300, 4
 
@@ -156,17 +156,6 @@ def test_max_margin_takes_no_weights():
     with pytest.raises(InvalidArgumentError, match=r"'max-margin' takes no weights.*got \[1, 2\]"):
         voting("max-margin", 2, [1, 2])
     voting("max-margin", 2, [3, 3])
-
-
-class HalfSpace(nn.Module):
-    """Class 1 above CENTRE - margin, the more certain the steeper."""
-
-    def __init__(self, margin, slope):
-        super().__init__()
-        self.model, self.slope = half_space(margin), slope
-
-    def forward(self, batch):
-        return self.slope * self.model(batch)
 
 
 # Three half-spaces with one normal: what the ensemble of each rule is, in one dimension, by hand.
