@@ -20,7 +20,7 @@ def cores() -> int:
 
 @dataclass(frozen=True)
 class Settings:
-    """Sizes of all parts. `FULL` takes about a quarter of an hour on two cores, `QUICK` under a minute.
+    """Sizes of all parts. `FULL` takes about 20 minutes on two cores, `QUICK` under a minute.
 
     Args:
         engine: name of our engine; "auto" lets the package choose for `PLANNED_VOTES`.
