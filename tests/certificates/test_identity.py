@@ -114,3 +114,14 @@ def test_a_network_with_classifiers_of_its_own_is_no_panel():
 
     assert len(identities(Net(0))) == 1
     assert identities(Net(0)) != identities(Net(1))
+
+
+def test_tensors_and_dictionaries_that_a_module_holds_are_part_of_it():
+    class Held(torch.nn.Module):
+        def __init__(self, held):
+            super().__init__()
+            self.held = held
+
+    for one, other in ((torch.ones(3), -torch.ones(3)), ({"a": 1}, {"a": 2})):
+        assert identities(Held(one)) == identities(Held(one))
+        assert identities(Held(one)) != identities(Held(other))

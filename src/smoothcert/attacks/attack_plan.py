@@ -114,11 +114,20 @@ class AttackPlan:
         inside = {
             index: _JUST_INSIDE * self.certified[index][1]
             for index in indices
-            if index in self.certified and self.certified[index][1] > 0 and is_open(index)
+            if index in self.certified
+            and self.certified[index][1] > 0
+            and not self._broken(index, found[index])
         }
         self._attempt(inside, images, labels, found, len(self.radii) + 1)
         for index in indices:
             yield AttackedImage(index, labels[index], tuple(found[index]), self.certified.get(index))
+
+    def _broken(self, index: int, attempts: Sequence[Attempt]) -> bool:
+        """Return whether a certificate is broken already, within its own radius: breaks beyond it say nothing."""
+        predicted, radius = self.certified[index]
+        return any(
+            attempt.distance <= radius and attempt.predicted not in (None, predicted) for attempt in attempts
+        )
 
     def _away_from(self, index: int, label: int) -> int:
         """Return the class to leave: the certified one, else the label."""

@@ -17,6 +17,7 @@ from smoothcert.ensembles import Panel, model_digest
 
 _DEPTH = 6  # of containers in containers; enough for closures over functions over settings
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
+_HELD = (*_PLAIN, tuple, list, dict, torch.Tensor, np.ndarray)
 
 
 def identities(model: Any) -> tuple[str, ...]:
@@ -48,7 +49,7 @@ def _feed_structure(found: Any, model: nn.Module) -> None:
             f"{name}|{type(part).__module__}.{type(part).__qualname__}|{part.extra_repr()}|".encode()
         )
         settings = {k: v for k, v in vars(part).items() if not k.startswith("_") and k != "training"}
-        _feed(found, {k: v for k, v in settings.items() if isinstance(v, (*_PLAIN, tuple, list))}, depth=1)
+        _feed(found, {k: v for k, v in settings.items() if isinstance(v, _HELD)}, depth=1)
         for buffer in sorted(part._non_persistent_buffers_set):
             _feed(found, part._buffers[buffer], depth=1)
 

@@ -19,6 +19,7 @@ from smoothcert.noise.replacement_threshold import replacement_threshold, thresh
 MOST_COORDINATES = 4_096
 """Largest radius looked for, in coordinates: beyond it the exact numbers become slow, and no votes reach it."""
 
+_MOST_CELLS = 2**50  # so that under one draw in 8,000 has to be repeated
 _BITS = 63  # of a random integer; int64 has one more for the sign
 
 
@@ -59,6 +60,12 @@ class DiscreteReplacement(NoiseLaw):
                 f"image, and below 1, got {self.keep!r}"
             )
 
+        if self.fraction.denominator * (self.levels - 1) > _MOST_CELLS:
+            raise InvalidArgumentError(
+                f"keep {self.keep!r} has too many digits to be drawn exactly among {self.levels} levels; round it, "
+                "such as to 0.333"
+            )
+
     @property
     def fraction(self) -> Fraction:
         """The keep probability as the exact fraction that its decimal digits say."""
@@ -76,9 +83,7 @@ class DiscreteReplacement(NoiseLaw):
         level = torch.round(image * others).clamp_(0, others)
         kept, each, end = _cells(self.fraction, others)
         drawn = torch.empty(out.shape, dtype=torch.int64, device=out.device).random_(generator=generator)
-        while bool(
-            (beyond := drawn >= end).any()
-        ):  # once in 10^17 values: the rest of a division by the cells
+        while bool((beyond := drawn >= end).any()):  # the rest of a division by the cells
             fresh = torch.empty_like(drawn).random_(generator=generator)
             drawn = torch.where(beyond, fresh, drawn)
         if others == 1:

@@ -17,7 +17,7 @@ from smoothcert.noise.grid_table import grid_table
 from smoothcert.noise.law import NOISE_LAWS, check_scale
 
 STEPS = 255  # of the grid between 0 and 1
-_NEAR = 1e-3  # of a step: what float32 makes of k/255 by any route is nearer than that
+_NEAR = 5e-5  # of a step: what float32 makes of k/255 by any route is nearer than that
 _LARGEST_SIGMA = 20.0  # a step count of more than 15 bits has no place in the table
 _BLOCK = 2**15  # integers drawn at a time, so that they stay in a core's cache
 

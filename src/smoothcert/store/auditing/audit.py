@@ -198,7 +198,8 @@ def _redraw(
     kept = [image for image in images if image.votes]
     bare = [image for image in images if not image.votes]
     if bare and not kept:  # a run of counts alone: a share of its images, else all that lack votes
-        bare = choose(bare, _BARE_FRACTION if fraction is None else fraction, report.seed)
+        some = choose(bare, _BARE_FRACTION if fraction is None else fraction, report.seed)
+        report.unseen, bare = len(bare) - len(some), some  # counts of others may be anything that adds up
     everywhere = all_places(kept, classes)
     chosen = choose(everywhere, fraction, report.seed) if everywhere else []
     whole = [place for image in bare for place in places_of(image, certification.plan.phases, classes)]
@@ -215,8 +216,8 @@ def _redraw(
             how: dict[str, Any] = {"workers": workers, "batch_size": batch_size, "show": show}
             for place, chunk, found in drawn_again(certification, dataset, places, **how):
                 comparison.take(place, chunk, found)
-    one_by_one.conclude()
     counted.conclude()
+    one_by_one.conclude()  # last: it judges how much both put down to rounding
 
 
 def _is_readable(image: StoredImage, num_classes: int) -> bool:

@@ -48,6 +48,7 @@ class AuditReport:
         redrawn: votes that were drawn again; None if none could be.
         chunks: chunks drawn again, of `all_chunks`.
         all_chunks: chunks that the run holds.
+        unseen: images stored as counts only that were not drawn again; what they claim is believed by nobody.
         arithmetic: re-drawn votes that differ by less than rounding can explain.
         seed: of the choice of chunks.
     """
@@ -59,6 +60,7 @@ class AuditReport:
     redrawn: int | None = None
     chunks: int = 0
     all_chunks: int = 0
+    unseen: int = 0
     arithmetic: int = 0
     seed: int = 0
 
@@ -71,7 +73,7 @@ class AuditReport:
         """The verdict."""
         if self.findings:
             return Trust.NOT_TRUSTED
-        return Trust.UNDECIDED if self.redrawn is None else Trust.TRUSTED
+        return Trust.UNDECIDED if self.redrawn is None or self.unseen else Trust.TRUSTED
 
     @property
     def line(self) -> str:
@@ -83,6 +85,11 @@ class AuditReport:
             return f"{start}: {_count(len(self.findings), 'finding')}{about}; first: {self.findings[0]}"
         if self.redrawn is None:
             return f"{start}: {self.notes[0] if self.notes else 'nothing was re-drawn'}"
+        if self.unseen:
+            return (
+                f"{start}: {_count(self.unseen, 'image')} of {self.images:,} hold counts without votes and were not "
+                "drawn again; a fraction of 1 draws all"
+            )
         rounding = f", {self.arithmetic} of them up to rounding" if self.arithmetic else ""
         return (
             f"{start}: all {_count(self.images, 'certificate')} follow from the stored votes, and "
