@@ -198,5 +198,5 @@ def test_has_no_sigma():
 @pytest.mark.parametrize("keep, levels", [(1 / 3, 65_536), (0.012345678901234567, 256)])
 def test_a_probability_that_cannot_be_drawn_exactly_is_refused(keep, levels):
     with pytest.raises(InvalidArgumentError, match="too many digits"):
-        sc.DiscreteReplacement(keep, levels)
-    sc.DiscreteReplacement(round(keep, 4), levels)
+        DiscreteReplacement(keep, levels)
+    DiscreteReplacement(round(keep, 4), levels)

@@ -246,6 +246,9 @@ def test_a_run_of_counts_alone_is_drawn_again_whole(forge, runs):
         report = forge(name, *bare, fraction=1.0)
         assert report.trust is Trust.TRUSTED, report.line
         assert report.redrawn == query(runs / name, "SELECT SUM(samples) FROM certificates")[0][0]
+    some = forge("fixed", *bare)  # counts that nobody drew again may be anything that adds up
+    assert some.trust is Trust.UNDECIDED
+    assert "hold counts without votes" in some.line
     index, _, predicted = certified(runs / "fixed")
     _, (_, counts) = _moved_votes(runs / "fixed", index, "select", 3, chosen=predicted)
     report = forge("fixed", *bare, counts, fraction=1.0)
