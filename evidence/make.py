@@ -20,7 +20,6 @@ PIECES = (
     "some",
     "some_digits",
     "denoisers",
-    "attacks",
     "norms",
 )
 
