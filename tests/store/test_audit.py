@@ -255,6 +255,11 @@ def test_a_run_of_counts_alone_is_drawn_again_whole(forge, runs):
     assert ("votes", index) in [(f.kind, f.image) for f in report.findings]
 
 
+def test_a_field_that_no_run_has_is_found(forge):
+    report = forge("fixed", "INSERT INTO manifest VALUES ('norm_of_noise', '\"linf\"')", seal=True)
+    assert any("fields that this version never writes: norm_of_noise" in str(f) for f in report.findings)
+
+
 def test_a_run_of_an_earlier_version_may_lack_fields(forge):
     bare = ("DELETE FROM votes", "DELETE FROM seals", "DELETE FROM manifest WHERE field = 'input_shape'")
     report = forge("fixed", *bare, fraction=1.0)

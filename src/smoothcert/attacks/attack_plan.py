@@ -88,6 +88,7 @@ class AttackPlan:
             "n": self.n,
             "alpha": self.alpha,
             "seed": str(self.seed),
+            "certificates": hashlib.sha256(repr(sorted(self.certified.items())).encode()).hexdigest()[:16],
         }
 
     def attacked(self, indices: Sequence[int]) -> Iterator[AttackedImage]:

@@ -174,6 +174,9 @@ def _certification(
     then, now = ({field: side[field] for field in compared} for side in (stored.manifest, again))
     for text in differences(then, now):
         report.found("manifest", text)
+    unknown = sorted(set(stored.manifest) - set(again))
+    if unknown and stored.manifest.get("versions") == again["versions"]:
+        report.found("manifest", f"it has fields that this version never writes: {', '.join(unknown)}")
     other = sorted(set(again) ^ set(stored.manifest))
     if other:
         report.notes.append(f"another version wrote the manifest: not compared are {', '.join(other)}")
