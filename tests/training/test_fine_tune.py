@@ -86,7 +86,7 @@ def test_a_changed_member_is_another_training(members, tmp_path):
 
     with pytest.raises(StoppedError):
         sc.fine_tune(DRT, folders, tmp_path / "out", on_epoch=stop)
-    with pytest.raises(CheckpointError, match="another model, digests"):
+    with pytest.raises(CheckpointError, match="another digests, model"):
         sc.fine_tune(DRT, folders[::-1], tmp_path / "out")
 
 
