@@ -244,10 +244,10 @@ def test_refusals(plane, classifier, digits, digits_run, tmp_path):
         attack_images(plane, points(), radii=(0.5,), out=tmp_path / "x", method="magic")
 
 
-@pytest.mark.slow
 AUTOATTACK = {"radii": (0.3,), "method": "autoattack", "seed": 1, **FAST}
 
 
+@pytest.mark.slow
 @needs_art
 def test_autoattack_leaves_numpy_alone_and_repeats(plane, tmp_path):
     before = np.random.get_state()[1].tolist()
