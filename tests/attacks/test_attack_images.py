@@ -1,8 +1,8 @@
 """Attacks on smoothed classifiers: known optima, independent noise, and certificates that hold against them."""
 
+import importlib.util
 import json
 import math
-import importlib.util
 import sys
 
 import numpy as np
