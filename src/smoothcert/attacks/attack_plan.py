@@ -103,11 +103,9 @@ class AttackPlan:
         found = {index: [Attempt(0.0, self._predict(images[index], index, 0))] for index in indices}
 
         def is_open(index: int) -> bool:
-            """Look whether more attempts could show anything: a break ends it, unless a certificate is at stake."""
+            """Look whether a larger radius could show anything: after a break it could not."""
             away_from = self._away_from(index, labels[index])
-            return found[index][0].predicted in (None, away_from) and all(
-                attempt.predicted in (None, away_from) for attempt in found[index]
-            )
+            return all(attempt.predicted in (None, away_from) for attempt in found[index])
 
         for number, radius in enumerate(self.radii, start=1):
             open_ = {index: radius for index in indices if is_open(index)}
