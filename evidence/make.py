@@ -20,6 +20,7 @@ PIECES = (
     "some",
     "some_digits",
     "denoisers",
+    "attacks",
     "norms",
 )
 

@@ -80,6 +80,14 @@ def test_denoisers_make_a_classifier_smoothable_and_are_better_together():
     assert all(figures["ensemble_at_least_better_denoiser"])
 
 
+def test_attacks_stay_above_certificates():
+    figures = json.loads((FOLDER / "attacks.json").read_text())["figures"]
+    for found in (figures[name][sigma] for name in ("digits", "mnist") for sigma in ("0.25", "0.5", "1.0")):
+        pairs = zip(found["certified_accuracy"], found["accuracy_under_attack"], strict=True)
+        assert all(low <= high for low, high in pairs)
+        assert not found["breaks_more_than_alpha_allows"]
+
+
 def test_an_ensemble_of_three_is_worth_it_in_every_norm():
     figures = json.loads((FOLDER / "norms.json").read_text())["figures"]
     for norm in ("l0", "l1"):
