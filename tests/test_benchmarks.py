@@ -1,6 +1,5 @@
 """The benchmark itself: rivals do the work they are timed for, and the arithmetic behind the ratios is right."""
 
-import importlib.util
 import json
 import threading
 from pathlib import Path
@@ -18,6 +17,7 @@ from scipy.stats import beta, binom, norm
 from torch import nn
 
 import smoothcert as sc
+from marks import needs_art
 
 SIGMA, N0, N = 0.5, 100, 2_000
 IMAGE = torch.full((1, 2, 2), 0.5)
@@ -50,12 +50,11 @@ def ours(model):
     return Ours(model, IMAGE, engine="torch", workers=1, sigma=SIGMA, num_classes=2).certify(IMAGE, N)
 
 
-no_art = pytest.mark.skipif(importlib.util.find_spec("art") is None, reason="ART is not installed")
 RIVALS = [
     pytest.param(lambda model: cohen(model, 1_000), id="cohen-1000"),
     pytest.param(lambda model: cohen(model, 32), id="cohen-32"),
     pytest.param(ours, id="ours"),
-    pytest.param(art, id="art", marks=[no_art, pytest.mark.filterwarnings("ignore")]),
+    pytest.param(art, id="art", marks=[needs_art, pytest.mark.filterwarnings("ignore")]),
 ]
 
 

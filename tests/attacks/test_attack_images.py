@@ -1,6 +1,5 @@
 """Attacks on smoothed classifiers: known optima, independent noise, and certificates that hold against them."""
 
-import importlib.util
 import json
 import math
 import sys
@@ -11,6 +10,7 @@ import torch
 from torch import nn
 
 import smoothcert as sc
+from marks import needs_art
 from smoothcert.attacks import AttackedImage, AttackResults, Attempt, attack_images, attack_plan, read_attack
 from smoothcert.errors import InvalidArgumentError, ManifestMismatchError, StoreError
 
@@ -44,7 +44,6 @@ def plane():
 
 
 # AutoAttack comes from an optional package, which the tests must do without.
-needs_art = pytest.mark.skipif(importlib.util.find_spec("art") is None, reason="ART is not installed")
 
 
 @pytest.mark.parametrize("method", ["pgd", pytest.param("autoattack", marks=[pytest.mark.slow, needs_art])])

@@ -1,13 +1,13 @@
 """Every engine gives the model's own answers, to 1e-4, on any number of rows; what it cannot run it says."""
 
 import logging
-import shutil
 
 import pytest
 import torch
 from torch import nn
 
 import smoothcert as sc
+from marks import needs_compiler
 from smoothcert.engines import ENGINES, EngineUnavailableError, TorchEngine, build_engine, engine_rule
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.torch_engine import folded
@@ -66,9 +66,7 @@ def test_logits_agree_with_the_model(engine, name):
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(
-    not any(map(shutil.which, ("g++", "c++", "clang++"))), reason="compiling needs a C++ compiler"
-)
+@needs_compiler
 def test_compiled_agrees_and_serves_several_threads():
     model = MODELS["convnet"]
     built = build_engine("compiled", model, 10, IMAGE)

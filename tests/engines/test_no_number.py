@@ -1,12 +1,11 @@
 """An answer that is no number stays none under every engine: it is an error, not a vote."""
 
-import shutil
-
 import pytest
 import torch
 from torch import nn
 
 import smoothcert as sc
+from marks import needs_compiler
 from smoothcert.engines import EngineUnavailableError, build_engine
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.max_pool import HonestMaxPool, with_honest_pools
@@ -36,7 +35,6 @@ def model(request):
         return NoRoot(request.param).eval().requires_grad_(False)
 
 
-needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="no C++ compiler")
 ENGINES = ["torch", "onnx", pytest.param("compiled", marks=[pytest.mark.slow, needs_compiler])]
 
 

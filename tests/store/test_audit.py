@@ -12,6 +12,7 @@ import pytest
 import torch
 
 import smoothcert as sc
+from marks import needs_compiler
 from smoothcert.sampling import pack
 from smoothcert.store import Trust, audit
 from smoothcert.store.auditing.stored import read_stored
@@ -191,6 +192,48 @@ def test_a_forgery_that_fits_together_is_found_by_drawing_again(forge, runs, cla
     assert forge("fixed", *statements, seal=True, fraction=0).trust is Trust.UNDECIDED
 
 
+@pytest.mark.parametrize("change", ["/ 2", "* 2", "- 1"])
+def test_a_cost_that_its_votes_did_not_have_is_found(change, forge):
+    """Certificates, counts and seals agree with each other; only what a vote costs tells."""
+    for name in ("fixed", "staged", "anytime"):
+        cheaper = [
+            f"UPDATE {table} SET evaluations = evaluations {change}" for table in ("certificates", "counts")
+        ]
+        report = forge(name, *cheaper, seal=True)
+        assert ("cost", 5) in [(f.kind, f.image) for f in report.findings]
+
+
+@pytest.mark.parametrize("kept", [True, False], ids=["votes", "counts-alone"])
+def test_a_cost_that_an_early_exit_could_have_had_is_found_by_drawing_all_again(
+    kept, classifier, digits, tmp_path
+):
+    torch.manual_seed(0)
+    others = [sc.create_model("convnet", num_classes=10).eval() for _ in range(2)]
+    early = sc.ConsensusEnsemble(sc.VotingEnsemble([classifier.model, *others]), k=2)
+    smoothed, run = sc.SmoothedClassifier(early, classifier.noise, 10), tmp_path / "run"
+    sc.certify(smoothed, digits, procedure=PROCEDURES["fixed"], indices=INDICES, seed=7, out=run, workers=1)
+    how = {"model": smoothed, "workers": 1}
+    samples, spent = query(run, "SELECT samples, evaluations FROM certificates WHERE idx = 5")[0]
+    assert 2 * samples < spent < 3 * samples  # not all votes leave early
+    with closing(sqlite3.connect(run / FILE)) as connection, connection:
+        if not kept:
+            connection.execute("DELETE FROM votes")
+            connection.execute("DELETE FROM seals")
+    assert audit(run, fraction=1.0, **how).trust is Trust.TRUSTED
+    with closing(sqlite3.connect(run / FILE)) as connection, connection:
+        for table, part in (("certificates", ""), ("counts", "AND phase = 'estimate'")):
+            connection.execute(f"UPDATE {table} SET evaluations = evaluations - 50 WHERE idx = 5 {part}")
+    if kept:
+        _seal_again(run)
+    assert [(f.kind, f.image) for f in audit(run, fraction=1.0, **how).findings] == [("cost", 5)]
+    with closing(sqlite3.connect(run / FILE)) as connection, connection:  # more than all members cost
+        for table, part in (("certificates", ""), ("counts", "AND phase = 'estimate'")):
+            connection.execute(f"UPDATE {table} SET evaluations = evaluations + 5000 WHERE idx = 5 {part}")
+    if kept:
+        _seal_again(run)
+    assert ("cost", 5) in [(f.kind, f.image) for f in audit(run, fraction=0.01, **how).findings]
+
+
 def test_swapped_images_are_found(forge):
     swap = [
         f"UPDATE {table} SET idx = CASE idx WHEN 5 THEN -9 WHEN 9 THEN 5 ELSE idx END"
@@ -326,6 +369,19 @@ def test_engines_ensembles_and_panels_are_trusted(classifier, digits, tmp_path):
         for given in (model, panel):
             report = audit(outs[name], model=given, workers=1)
             assert report.trust is Trust.TRUSTED, report.line
+
+
+@pytest.mark.slow
+@needs_compiler
+def test_a_compiled_run_is_trusted_and_its_engine_named(classifier, digits, tmp_path):
+    """Two compilations of one network must cast the same votes, up to rounding."""
+    run = tmp_path / "run"
+    how = {"procedure": PROCEDURES["fixed"], "indices": INDICES, "seed": 7, "workers": 1}
+    sc.certify(classifier, digits, engine="compiled", out=run, **how)
+    assert "compiled" in query(run, "SELECT value FROM manifest WHERE field = 'engine'")[0][0]
+    report = audit(run, fraction=1.0, workers=1)
+    assert report.trust is Trust.TRUSTED, report.line
+    assert report.notes == []
 
 
 def test_uncounted_votes_and_other_laws_are_trusted(digits, tmp_path):

@@ -26,6 +26,7 @@ class EarlyExitEngine(Engine):
         example: one image of the shape that will be asked about.
     """
 
+    exits_early = True
     gathers = 8
 
     def __init__(self, kind: type[Engine], model: nn.Module, num_classes: int, example: torch.Tensor) -> None:

@@ -38,6 +38,7 @@ class Engine(ABC):
 
     registered_name: ClassVar[str]
 
+    exits_early: ClassVar[bool] = False  # whether rows may cost fewer evaluations than `evaluations_per_vote`
     gathers: ClassVar[int] = 1  # batches that suit a core's cache which it likes to be given at once
 
     def __init__(

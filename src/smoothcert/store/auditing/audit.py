@@ -24,6 +24,7 @@ from smoothcert.store.auditing.checks import (
     note_versions,
     read_terms,
 )
+from smoothcert.store.auditing.costs import CostComparison
 from smoothcert.store.auditing.parts import Source, find_classifier, find_dataset
 from smoothcert.store.auditing.redraw import Comparison, all_places, choose, drawn_again
 from smoothcert.store.auditing.report import AuditReport
@@ -214,11 +215,14 @@ def _redraw(
         -(-int(i.certificate[6]) // CHUNK_VOTES) for i in images if not i.votes
     )
     one_by_one, counted = Comparison(certification, report), CountComparison(certification, bare, report)
+    costs = CostComparison(certification, images, report)
     with progress("drawing votes again", len(chosen) + len(whole), shown=show_progress) as show:
         for places, comparison in ((chosen, one_by_one), (whole, counted)):
             how: dict[str, Any] = {"workers": workers, "batch_size": batch_size, "show": show}
-            for place, chunk, found in drawn_again(certification, dataset, places, **how):
+            for place, chunk, found, evaluations in drawn_again(certification, dataset, places, **how):
                 comparison.take(place, chunk, found)
+                costs.take(place, evaluations)
+    costs.conclude()
     counted.conclude()
     one_by_one.conclude()  # last: it judges how much both put down to rounding
 

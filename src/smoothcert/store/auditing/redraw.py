@@ -52,6 +52,11 @@ def all_places(images: Iterable[StoredImage], num_classes: int) -> list[Place]:
     return found
 
 
+def by_rounding(votes: int) -> int:
+    """Return how many of some re-drawn votes may differ by rounding at most."""
+    return max(3, int(_MOST_ROUNDING * votes))
+
+
 def choose(places: Sequence[T], fraction: float | None, seed: int) -> list[T]:
     """Choose chunks at random, by a seed that whoever made the run could not know.
 
@@ -76,8 +81,8 @@ def drawn_again(
     workers: int,
     batch_size: int,
     show: Progress,
-) -> Iterator[tuple[Place, Chunk, NDArray[np.unsignedinteger]]]:
-    """Yield every place with its chunk and the classes that its votes have when drawn again, in any order."""
+) -> Iterator[tuple[Place, Chunk, NDArray[np.unsignedinteger], int]]:
+    """Yield every place with its chunk, the classes of its re-drawn votes and their evaluations, in any order."""
     job = _BATCHES * max(1, batch_size // CHUNK_VOTES)
     waiting = iter(range(0, len(places), job))
     images: dict[int, torch.Tensor] = {}
@@ -98,7 +103,7 @@ def drawn_again(
                 return
             for (place, chunk), votes in pool.collect():
                 assert votes.classes is not None  # a sampler of our own always says them
-                yield place, chunk, votes.classes[0]
+                yield place, chunk, votes.classes[0], int(votes.evaluations[0])
                 done += 1
             show(done, f"{done * CHUNK_VOTES:,} votes")
 
@@ -157,7 +162,7 @@ class Comparison:
                     "votes", f"{len(gaps):,} re-drawn votes differ from the stored ones ({least} up)", index
                 )
         votes = self.report.redrawn or 0
-        if self.report.arithmetic > max(3, _MOST_ROUNDING * votes):
+        if self.report.arithmetic > by_rounding(votes):
             self.report.found(
                 "arithmetic",
                 f"{self.report.arithmetic:,} of {votes:,} re-drawn votes differ at logits nearer than "

@@ -23,7 +23,8 @@ class Finding:
     """One reason not to trust a run.
 
     Args:
-        kind: what is wrong: "manifest", "images", "label", "proof", "votes", "seal", "model", "data", "arithmetic".
+        kind: what is wrong: "manifest", "images", "label", "proof", "votes", "seal", "model", "data", "arithmetic",
+            "cost".
         text: what was found, in a sentence.
         image: index of the image, or None if it is about the whole run.
     """
