@@ -10,7 +10,9 @@ from evidence.record import FOLDER, data_dir, record
 import smoothcert as sc
 from smoothcert.report import Summary, attack_to_json, certified_accuracy_figure, save_figure
 
-SIGMAS, IMAGES, SEED = (0.25, 0.5, 1.0), 200, 0
+IMAGES, SEED = 200, 0
+# On 8 x 8 pixels noise of 1.0 leaves next to nothing to certify, and nothing certified is nothing tested.
+SIGMAS = {"digits": (0.12, 0.25, 0.5), "mnist": (0.25, 0.5, 1.0)}
 WORK, FIGURES = Path(".evidence") / "attacks", FOLDER / "figures" / "attacks"
 SHARES = (0.5, 1.0, 1.5, 2.0)  # radii in sigmas
 ATTACK: dict[str, Any] = {"steps": 20, "m": 128, "n": 1_000, "alpha": 0.001}
@@ -35,7 +37,7 @@ def make() -> None:
     figures: dict[str, Any] = {}
     for name in TRAINING:
         folder = data_dir() if name == "mnist" else None
-        figures[name] = {str(sigma): _attacked(name, sigma, folder) for sigma in SIGMAS}
+        figures[name] = {str(sigma): _attacked(name, sigma, folder) for sigma in SIGMAS[name]}
     record(
         "attacks",
         about=f"The first {IMAGES} test images, {VOTES:,} votes each, attacked by l2 PGD ({ATTACK['steps']} steps "

@@ -1,6 +1,7 @@
 """Radii in another norm: true for every vector, tight where the ball touches, never rounded up."""
 
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -44,8 +45,15 @@ def test_linf_from_l2_is_rounded_down(radius, d):
     found = radius_in_norm(radius, "l2", "linf", d)
     assert 0 <= found <= radius
     assert found == pytest.approx(radius / math.sqrt(d), rel=1e-14, abs=1e-300)
-    if found:
-        assert found * found * d <= radius * radius * (1 + 1e-15) or found < radius / math.sqrt(d)
+    with localcontext(prec=4_000):  # every product of floats is exact
+        assert Decimal(found) ** 2 * d <= Decimal(radius) ** 2
+        larger = Decimal(math.nextafter(found, math.inf))
+        assert larger**2 * d > Decimal(radius) ** 2 or larger > radius  # and not further down than needed
+
+
+def test_what_divides_exactly_stays_exact():
+    assert radius_in_norm([0.05, 0.5], "l2", "linf", 64).tolist() == [0.05 / 8, 0.0625]
+    assert radius_in_norm(3.0, "l1", "linf", 4) == 0.75
 
 
 def test_vectorised_and_without_end():

@@ -72,4 +72,5 @@ class Results:
 
 def radius_grid(largest: float, step: float = 0.25) -> NDArray[np.float64]:
     """Return 0, step, 2 step, .. up to the first value that no radius exceeds."""
-    return np.asarray(np.arange(int(np.ceil(round(largest / step, 9))) + 1) * step, dtype=np.float64)
+    steps = np.arange(int(np.ceil(round(largest / step, 9))) + 1)
+    return np.asarray(np.round(steps * step, 12), dtype=np.float64)  # 3 x 0.1 is .3

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -42,5 +43,21 @@ def radius_in_norm(radius: ArrayLike, source: str, target: str, dimension: int) 
     power = _INVERSE[source] - _INVERSE[target]
     if power <= 0:
         return plain(r)
-    found = r / (float(dimension) if power == 1 else math.sqrt(dimension))
-    return plain(np.where(np.isfinite(r), np.nextafter(np.nextafter(found, 0), 0), r))
+    shrunk = r / (float(dimension) if power == 1 else math.sqrt(dimension))
+    found = [
+        _not_above(float(s), float(one), dimension, power) for s, one in zip(shrunk.flat, r.flat, strict=True)
+    ]
+    return plain(np.array(found, dtype=np.float64).reshape(r.shape))
+
+
+def _not_above(found: float, radius: float, dimension: int, power: float) -> float:
+    """Return the largest float with found d^power <= radius, next to `found`: .05 / 8 is exact and stays."""
+    if not 0 < found < math.inf:
+        return found
+    found = math.nextafter(
+        math.nextafter(found, math.inf), math.inf
+    )  # the quotient may be off to either side
+    times = round(2 * power)  # found^2 d^times <= radius^2, in exact fractions
+    while Fraction(found) ** 2 * dimension**times > Fraction(radius) ** 2:
+        found = math.nextafter(found, 0)
+    return found

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from smoothcert.attacks import AttackResults
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.report.radii import named_radii
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables import percent
 
@@ -21,7 +22,7 @@ _EXPLAINED = (
 
 def attack_radii(attack: AttackResults) -> NDArray[np.float64]:
     """Return the radii of an attack's table: the clean image, and those that were asked for."""
-    return np.array([0.0, *attack.settings["radii"]], dtype=np.float64)
+    return named_radii([0.0, *attack.settings["radii"]])
 
 
 def attack_rows(attack: AttackResults) -> dict[str, list[str]]:

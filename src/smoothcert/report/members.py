@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.certificates import radius_grid
+from smoothcert.report.radii import named_radii, radius_key
 from smoothcert.report.summary import Summary
 
 Floats = NDArray[np.float64]
@@ -50,8 +51,7 @@ class MembersCurve:
         return {
             "acr": self.average_radius(),
             "certified_accuracy": {
-                f"{radius:.2f}" if round(radius, 2) == radius else f"{radius:g}": float(share)
-                for radius, share in zip(radii, shares, strict=True)
+                radius_key(radius): float(share) for radius, share in zip(radii, shares, strict=True)
             },
         }
 
@@ -88,7 +88,7 @@ def members_to_json(summary: Summary, summaries: Sequence[Summary]) -> dict[str,
     members = members_of(summary, summaries)
     if len(members) < 2:
         return None
-    radii = radius_grid(max(member.largest_radius for member in members)).tolist()
+    radii = named_radii(radius_grid(max(member.largest_radius for member in members))).tolist()
     envelope, average = curves_of(summary, members)
     return {"upper_envelope": envelope.to_json(radii), "average": average.to_json(radii)}
 

@@ -36,7 +36,6 @@ from smoothcert.store import Run
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-_MOST_RADII = 12
 # Colours of the figures -> names in the page's style, so that figures follow a dark colour scheme.
 _THEME = {
     INK: "--ink",
@@ -71,7 +70,7 @@ def write_report(
     _check(runs)
     summaries = [Summary.of_run(run, name) for name, run in runs.items()]
     name, main = list(runs.items())[-1]
-    radii, asked = _radii(runs, summaries)
+    radii, asked = _radii(summaries)
     warnings = [f'<p class="warning">{html_text(line)}</p>' for line in _warnings(runs)]
     page = Template(files("smoothcert.report").joinpath("page.html").read_text(encoding="utf-8"))
     write_atomically(
@@ -112,16 +111,9 @@ def _check(runs: Mapping[str, Run]) -> None:
         )
 
 
-def _radii(runs: Mapping[str, Run], summaries: Sequence[Summary]) -> tuple[NDArray[np.float64], bool]:
+def _radii(summaries: Sequence[Summary]) -> tuple[NDArray[np.float64], bool]:
     """Return the radii of the table, and whether they are all that the runs asked for."""
-    asked: set[float] = set()
-    for run in runs.values():
-        procedure = run.manifest["procedure"]
-        radii = procedure.get("radii") or [procedure.get("radius")]
-        if None in radii:  # a procedure that finds a radius of its own
-            return common_grid(summaries), False
-        asked.update(radii)
-    return (np.array(sorted(asked)), True) if len(asked) <= _MOST_RADII else (common_grid(summaries), True)
+    return common_grid(summaries), all(summary.asked is not None for summary in summaries)
 
 
 def _headline(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:

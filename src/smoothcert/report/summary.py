@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from smoothcert.certificates import Results, radius_grid
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.report.cost import cost_figures
+from smoothcert.report.radii import named_radii, radius_key
 from smoothcert.store import Run, read_tsv
 
 CONFIDENCE = 0.95
@@ -142,9 +143,10 @@ class Summary:
         """
         grid = radius_grid(self.largest_radius, self._step) if radii is None else radii
         if radii is None and self.asked is not None:  # two decimals would not tell finer radii apart
-            grid = np.unique([*grid, *self.asked])
+            grid = np.array([*grid, *self.asked])
+        grid = np.unique(named_radii(grid))
         low, high = self.results.certified_accuracy_interval(grid, CONFIDENCE)
-        keys = [f"{radius:.2f}" if round(radius, 2) == radius else f"{radius:g}" for radius in grid]
+        keys = [radius_key(radius) for radius in grid]
         return {
             "path": self.name,
             "images": len(self.results),
@@ -201,7 +203,7 @@ def _procedure_text(procedure: Mapping[str, Any]) -> str:
     """Return a procedure with its numbers in words."""
     shown = {key: value for key, value in procedure.items() if key != "name" and value is not None}
     numbers = ", ".join(
-        f"{key} {' '.join(f'{one:g}' for one in value) if isinstance(value, list) else value}"
+        f"{key} {' '.join(f'{one:g}' for one in named_radii(value)) if isinstance(value, list) else value}"
         for key, value in shown.items()
     )
     return f"{procedure['name']} ({numbers})" if numbers else str(procedure["name"])

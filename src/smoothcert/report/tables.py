@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 
 from smoothcert.certificates import ACR_CAVEAT, radius_grid
 from smoothcert.report.members import member_curves
+from smoothcert.report.radii import named_radii
 from smoothcert.report.summary import Summary
 from smoothcert.store import floor_digits
 
-_STEPS = (0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-_FINE_STEPS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05)  # linf radii are small
+_STEPS = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+_FINE_STEPS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1)  # linf radii are small
 _WHOLE_STEPS = (1.0, 2.0, 5.0, 10.0, 100.0)  # l0 radii count coordinates
 _MOST_RADII = 9  # what fits beside the other columns in eighty characters
 
@@ -34,14 +35,14 @@ def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
     """Return at most nine radii that suit all: what they asked about, else steps of .25 or what fits."""
     asked = {radius for summary in summaries for radius in summary.asked or ()}
     if asked and len(asked) <= _MOST_RADII and all(summary.asked for summary in summaries):
-        return np.array(sorted(asked), dtype=np.float64)
+        return np.unique(named_radii(sorted(asked)))
     largest = max((summary.largest_radius for summary in summaries), default=0.0)
     if any(summary.manifest.get("norm") == "l0" for summary in summaries):
         steps: tuple[float, ...] = _WHOLE_STEPS
     else:
-        steps = _FINE_STEPS + _STEPS if largest < 0.05 else _STEPS if largest < 0.5 else _STEPS[1:]
+        steps = _FINE_STEPS + _STEPS if largest < 0.5 else _STEPS
     grids = [radius_grid(largest, step) for step in steps]
-    return next((grid for grid in grids if len(grid) <= _MOST_RADII), grids[-1])
+    return named_radii(next((grid for grid in grids if len(grid) <= _MOST_RADII), grids[-1]))
 
 
 def accuracy_cells(summary: Summary, radii: NDArray[np.float64]) -> list[str]:
@@ -62,7 +63,7 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
     from rich.console import Console
     from rich.table import Table
 
-    grid = common_grid(summaries) if radii is None else radii
+    grid = common_grid(summaries) if radii is None else named_radii(radii)
     title = "Certified accuracy (%) at radius, rounded down"
     table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
     table.add_column("", no_wrap=True)

@@ -1,0 +1,25 @@
+"""Radii as headings and keys: what is read off a curve is read at the radius that is named."""
+
+from __future__ import annotations
+
+from decimal import ROUND_FLOOR, Context, Decimal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_DIGITS = 6  # significant, as `:g` shows
+_DOWN = Context(prec=_DIGITS, rounding=ROUND_FLOOR)
+
+
+def named_radii(radii: ArrayLike) -> NDArray[np.float64]:
+    """Return radii rounded down to six significant digits, so that `:g` names each exactly.
+
+    Rounded to nearest, a heading could be larger than the radius whose figures stand below it.
+    """
+    found = [float(_DOWN.create_decimal(Decimal(repr(float(radius))))) for radius in np.ravel(radii)]
+    return np.array(found, dtype=np.float64)
+
+
+def radius_key(radius: float) -> str:
+    """Return a named radius as a key of JSON: two decimals where these tell it."""
+    return f"{radius:.2f}" if round(radius, 2) == radius else f"{radius:g}"
