@@ -1,5 +1,7 @@
 """A training's noise by its settings: each law by its own, nothing by another's, and a card that tells it."""
 
+import inspect
+
 import pytest
 import torch
 
@@ -10,6 +12,7 @@ from smoothcert.noise import noise_from
 from smoothcert.seeding import generator_for
 from smoothcert.training import load_recipe
 from smoothcert.training.noise_source import NoiseSource
+from smoothcert.training.objective import OBJECTIVES, Objective
 
 L0 = {"noise": "discrete", "keep": 0.8}
 
@@ -75,6 +78,18 @@ def test_methods_that_move_images_under_fixed_noise_refuse_l0():
     source = NoiseSource(sc.DiscreteReplacement(0.8), generator_for(0, 0, "test"))
     with pytest.raises(InvalidArgumentError, match="depends on the image"):
         source.offsets(torch.zeros(2, 1, 4, 4), 2)
+
+
+@pytest.mark.parametrize("method", OBJECTIVES)
+def test_such_methods_say_so_and_are_refused_before_training(method):
+    objective = OBJECTIVES[method]
+    sources = "".join(inspect.getsource(kind) for kind in objective.__mro__ if issubclass(kind, Objective))
+    assert objective.moves_images == ("source.offsets(" in sources)
+    if objective.moves_images:
+        with pytest.raises(
+            InvalidArgumentError, match=f"method '{method}' moves images under noise that stays"
+        ):
+            sc.TrainConfig(**L0, method=method)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import nn
@@ -25,6 +26,8 @@ class Adversarial(Objective):
         eps: radius of the l2 ball, in pixel units; it warms up with the moment of training.
         attack: name in `ATTACKS`.
     """
+
+    moves_images: ClassVar[bool] = True
 
     m: int = 2
     steps: int = 2

@@ -40,6 +40,7 @@ class CircularSmoothMix(CircularTeaching):
     The other settings are those of `CircularTeaching`.
     """
 
+    moves_images: ClassVar[bool] = True
     summary: ClassVar[str] = "heads trained by SmoothMix teach each other in a circle (SOME)"
     steps: int = 4
     step_size: float = 0.5

@@ -157,8 +157,13 @@ class TrainConfig(BaseModel):
             )
         if self.heads is not None:
             refuse_split(self.model, self.split)
-        self.noise_law()
-        least = self.objective().least_heads
+        noise, objective = self.noise_law(), self.objective()
+        if objective.moves_images and not noise.is_additive:
+            raise InvalidArgumentError(
+                f"method {self.method!r} moves images under noise that stays, but noise {self.noise!r} depends on the "
+                "image; train with method gaussian, stability or consistency"
+            )
+        least = objective.least_heads
         if (self.heads or 1) < least:
             raise InvalidArgumentError(
                 f"method {self.method!r} needs {least} heads or more, got heads={self.heads}; set heads=5, the papers' "

@@ -40,6 +40,9 @@ class Objective(ABC):
     summary: ClassVar[str]  # one line for listings
     trains: ClassVar[str] = "network"  # or "members" of an ensemble, or "denoiser" before a classifier
     batch_counts_images: ClassVar[bool] = False  # else the stated batch counts noisy copies
+    moves_images: ClassVar[bool] = (
+        False  # under noise that stays: possible where it does not depend on the image
+    )
     least_heads: ClassVar[int] = 1  # more where the loss needs a `MultiHead`
 
     @property

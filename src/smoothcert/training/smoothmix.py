@@ -33,6 +33,7 @@ class SmoothMix(Objective):
         one_step: put the 1-step adversary, at most warm times alpha away, in the place of the clean image.
     """
 
+    moves_images: ClassVar[bool] = True
     summary: ClassVar[str] = "mixes images with far adversaries to temper confidence (Jeong et al. 2021)"
     m: int = 2
     steps: int = 4
