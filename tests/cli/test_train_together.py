@@ -41,7 +41,7 @@ def test_denoisers_are_trained_and_certified(smoothcert, tmp_path, clean):
     command = ("train", "digits-denoiser-stability", *SHORT, *small, "--members", "2", "--out", out)
     code, said, _ = smoothcert(*command)
     assert code == 0
-    assert "dncnn-small, denoiser-stability" in said
+    assert "dncnn-small, method denoiser-stability, gaussian noise (sigma 0.25)" in said
     for folder in ("member-0", "ensemble"):
         run = ("--out", tmp_path / f"run-{folder}")
         assert smoothcert("certify", out / folder, "--dataset", "digits", *VOTES, *run)[0] == 0

@@ -189,7 +189,7 @@ def _tell(card: ModelCard, out: Path) -> None:
         f"{name} {card.training[name]:g}" for name in PARAMETERS if card.training.get(name) is not None
     )
     print(
-        f"{out}: {card.architecture}{heads}, {card.method}, {noise}, "
+        f"{out}: {card.architecture}{heads}, method {card.method}, {card.noise['name']} noise ({noise}), "
         f"{card.metrics['holdout_noisy_accuracy']:.1%} of noisy hold-out images right after epoch "
         f"{card.metrics['epoch']:.0f}, {card.metrics['seconds']:.0f} s"
     )
