@@ -11,7 +11,7 @@ import smoothcert as sc
 from smoothcert.engines import build_engine, engine_rule
 from smoothcert.sampling import CHUNK_VOTES, Chunk, Sampler
 from smoothcert.seeding import generator_for
-from truth import certify_often, errors, most_errors
+from truth import HalfSpace, certify_often, errors, most_errors
 
 IMAGE = torch.rand(1, 8, 8, generator=torch.Generator().manual_seed(0))
 NOISE, SEED = sc.Gaussian(0.5), 11
@@ -134,18 +134,6 @@ def test_a_member_that_cannot_be_exported_sends_all_to_torch(caplog):
     torch.testing.assert_close(engine(batch)[:, 0], model(batch), rtol=0, atol=1e-4)
 
 
-class HalfSpace(nn.Module):
-    """Class 1 where the value exceeds 1/2 - margin: members that share a normal."""
-
-    def __init__(self, margin, scale=1.0):
-        super().__init__()
-        self.margin, self.scale = margin, scale
-
-    def forward(self, batch):
-        score = self.scale * (batch[:, 0] - (0.5 - self.margin))
-        return torch.stack([-score, score], dim=1)
-
-
 @pytest.mark.parametrize("target, certified", [(1.002, False), (0.8, True)])
 def test_certificates_of_a_consensus_are_true(target, certified):
     """Half-spaces that share a normal: where the first two agree, their class is also that of the truth.
@@ -153,7 +141,7 @@ def test_certificates_of_a_consensus_are_true(target, certified):
     In the band between the first two all three vote, and the third, which is loud, moves the border from MARGIN
     to the mean of their scores: the consensus is a half-space whose radius is known, and not the first two's.
     """
-    parts = [HalfSpace(MARGIN - 0.1), HalfSpace(MARGIN + 0.1), HalfSpace(MARGIN + 0.05, scale=100.0)]
+    parts = [HalfSpace(MARGIN - 0.1), HalfSpace(MARGIN + 0.1), HalfSpace(MARGIN + 0.05, slope=100.0)]
     truth = (2 * MARGIN + 100 * (MARGIN + 0.05)) / 102
     model = sc.ConsensusEnsemble(sc.VotingEnsemble(parts)).eval()
     values = torch.linspace(-1, 2, 400).unsqueeze(1)

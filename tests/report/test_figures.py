@@ -7,7 +7,6 @@ from subprocess import run as run_process
 
 import numpy as np
 import pytest
-import torch
 from PIL import Image
 
 import smoothcert as sc
@@ -24,15 +23,11 @@ from smoothcert.report import (
 )
 from smoothcert.report.figures import accuracy_steps, grid_radii
 from smoothcert.report.images_figure import extremes
-
-
-def half_space(batch):
-    margin = batch.reshape(len(batch), -1)[:, 0] - 0.5
-    return torch.stack([-margin, margin], dim=1)
+from truth import half_space
 
 
 def make_run(dataset, procedure=None):
-    classifier = sc.SmoothedClassifier(half_space, sc.Gaussian(0.25), 2)
+    classifier = sc.SmoothedClassifier(half_space(0.0), sc.Gaussian(0.25), 2)
     procedure = procedure or sc.Sequential(radii=(0, 0.1, 0.2), max_samples=640)
     return sc.certify(classifier, dataset, procedure=procedure, seed=1, engine="torch", workers=1)
 

@@ -4,13 +4,13 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
-import torch
 
 import smoothcert as sc
 from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import Summary, percent, write_report
 from smoothcert.report import page_tables as page_module
+from truth import half_space
 
 EVIL = """<script src="http://evil.example/x.js">alert(1)</script>'"&$title"""
 VOID = {"meta", "br", "link", "img", "hr", "input"}
@@ -54,11 +54,6 @@ class Reader(HTMLParser):
         return [attributes for name, attributes in self.tags if name == tag]
 
 
-def half_space(batch):
-    margin = batch.reshape(len(batch), -1)[:, 0] - 0.5
-    return torch.stack([-margin, margin], dim=1)
-
-
 def make_dataset(values, class_names=("left", "right"), labels=None):
     images = np.stack([np.asarray(values), np.full(len(values), 0.5)], axis=1).astype(np.float32)
     labels = [int(value > 0.5) for value in values] if labels is None else labels
@@ -66,7 +61,7 @@ def make_dataset(values, class_names=("left", "right"), labels=None):
 
 
 def make_run(dataset, noise=None, procedure=None, **options):
-    classifier = sc.SmoothedClassifier(half_space, noise or sc.Gaussian(0.25), 2)
+    classifier = sc.SmoothedClassifier(half_space(0.0), noise or sc.Gaussian(0.25), 2)
     procedure = procedure or sc.Sequential(radii=(0, 0.1, 0.2), max_samples=640)
     options = {"seed": 1, "engine": "torch", "workers": 1, **options}
     return sc.certify(classifier, dataset, procedure=procedure, **options)

@@ -24,6 +24,7 @@ from smoothcert.training import (
 from smoothcert.training.accuracy import head_accuracies
 from smoothcert.training.loop import chosen_images
 from smoothcert.training.schedule import has_dropped
+from truth import CENTRE, HalfSpace
 
 
 def learning_rate(step, steps, peak):
@@ -120,13 +121,6 @@ def test_offsets_are_the_noise_of_copies():
     assert torch.allclose(images + noise, noisy)
 
 
-class HalfSpace(nn.Module):
-    """Class 1 where the first coordinate is positive: right with probability Phi(margin / sigma)."""
-
-    def forward(self, batch):
-        return torch.stack([-batch[:, 0], batch[:, 0]], dim=1)
-
-
 def test_accuracies_of_heads_are_those_of_the_heads_alone():
     points = np.linspace(-1, 1, 90, dtype=np.float32).reshape(30, 3)
     dataset = Dataset.from_arrays(points, np.arange(30) % 2)
@@ -145,7 +139,7 @@ def test_accuracies_of_heads_are_those_of_the_heads_alone():
 def test_noisy_accuracy_of_a_half_space_is_known(mode):
     margins = np.array([0.1, 0.3, -0.2], dtype=np.float32)
     dataset = Dataset.from_arrays(np.repeat(margins, 400)[:, None], np.ones(1200, dtype=np.int64))
-    model = HalfSpace().train(mode)
+    model = HalfSpace(CENTRE).train(mode)
     found = noisy_accuracy(model, dataset, Gaussian(0.25), draws=20, generator=generator_for(0, 0, "test"))
     probabilities = ndtr(margins / 0.25)
     spread = math.sqrt((probabilities * (1 - probabilities)).mean() / 24_000)
