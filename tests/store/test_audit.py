@@ -13,6 +13,7 @@ import torch
 
 import smoothcert as sc
 from marks import needs_compiler
+from smoothcert.errors import StoreError
 from smoothcert.sampling import pack
 from smoothcert.store import Trust, audit
 from smoothcert.store.auditing.stored import read_stored
@@ -232,6 +233,83 @@ def test_a_cost_that_an_early_exit_could_have_had_is_found_by_drawing_all_again(
     if kept:
         _seal_again(run)
     assert ("cost", 5) in [(f.kind, f.image) for f in audit(run, fraction=0.01, **how).findings]
+
+
+def _swap_columns(table, one, other):
+    steps = ((one, "t"), (other, one), ("t", other))
+    return [f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}" for old, new in steps]
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        _swap_columns("certificates", "radius", "samples"),
+        _swap_columns("certificates", "label", "predicted"),
+        [
+            "ALTER TABLE certificates RENAME TO kept",
+            "CREATE VIEW certificates AS SELECT idx, label, outcome, predicted, CASE WHEN julianday('now') > 9e6 "
+            "THEN 10 * radius ELSE radius END AS radius, p_lower, samples, evaluations, seconds FROM kept",
+        ],
+        ["CREATE TRIGGER t AFTER DELETE ON unfinished BEGIN UPDATE certificates SET radius = 1; END"],
+        ["DROP TABLE unfinished"],
+    ],
+    ids=["radius-samples", "label-class", "view", "trigger", "missing"],
+)
+def test_tables_that_show_each_reader_another_value_are_found_and_refused(statements, forge, tmp_path):
+    """Rows are the same, so every seal fits: what has changed is which name or which moment reads what."""
+    report = forge("fixed", *statements, fraction=1.0)
+    assert report.trust is Trust.NOT_TRUSTED, report.line
+    assert "other readers may see other values" in report.line
+    with pytest.raises(StoreError, match="changed by another program"):
+        sc.Run.open(tmp_path / "forged")
+
+
+def test_counts_under_other_numbers_are_found(forge):
+    """By these a reader finds the votes that chose the class: the bounding votes must not stand in their place."""
+    report = forge("runner-up", "UPDATE counts SET position = position + 1 WHERE position = 1", seal=True)
+    assert "its counts are not numbered from 0" in report.line
+    report = forge("runner-up", "UPDATE counts SET position = position - 1", seal=True)
+    assert "its counts are not numbered from 0" in report.line
+
+
+@pytest.mark.parametrize("noise", [sc.Gaussian(0.25), sc.GridGaussian(0.25)], ids=lambda law: law.law_name)
+def test_a_runner_up_is_trusted_at_any_alpha(noise, classifier, digits, tmp_path):
+    smoothed = sc.SmoothedClassifier(classifier.model, noise, 10)
+    procedure, run = sc.FixedSample(n0=100, n=3_000, runner_up=True), tmp_path / "run"
+    found = sc.certify(
+        smoothed, digits, procedure=procedure, alpha=1e-12, indices=INDICES, seed=7, out=run, workers=1
+    )
+    assert (found.results.radius > 0).any()
+    assert audit(run, model=smoothed, workers=1).trust is Trust.TRUSTED
+
+
+def test_rounding_explains_few_votes_of_one_image_however_small_its_logits(classifier, digits, tmp_path):
+    """Scaled down, a classifier is the same; a gap that is small in its own units only is no rounding."""
+
+    class Scaled(torch.nn.Module):
+        def __init__(self, scale, offset):
+            super().__init__()
+            self.model, self.scale, self.offset = classifier.model, scale, offset
+
+        def forward(self, batch):
+            return self.offset + self.scale * self.model(batch)
+
+    for scale, offset, kind in ((1e-6, 0.0, "votes"), (1e-6, 1.0, "arithmetic")):
+        smoothed = sc.SmoothedClassifier(Scaled(scale, offset).eval(), classifier.noise, 10)
+        run = tmp_path / f"run-{offset}"
+        sc.certify(
+            smoothed, digits, procedure=PROCEDURES["fixed"], indices=INDICES, seed=7, out=run, workers=1
+        )
+        assert audit(run, model=smoothed, fraction=1.0, workers=1).trust is Trust.TRUSTED
+        index, _, predicted = certified(run)
+        moved, statements = _moved_votes(run, index, "select", 3, chosen=predicted)
+        assert moved == 3
+        with closing(sqlite3.connect(run / FILE)) as connection, connection:
+            for statement in statements:
+                connection.execute(*statement)
+        _seal_again(run)
+        report = audit(run, model=smoothed, fraction=1.0, workers=1)
+        assert (kind, index) in [(f.kind, f.image) for f in report.findings], report.line
 
 
 def test_swapped_images_are_found(forge):

@@ -13,29 +13,10 @@ from typing import Any
 
 from smoothcert.certificates import Certificate
 from smoothcert.errors import StoreError
+from smoothcert.store.schema import FOR_AUDITS, SCHEMA, foreign_tables
 from smoothcert.store.seal import manifest_digest, seal
 
 FILE_NAME = "run.sqlite"
-
-_SCHEMA = (
-    "CREATE TABLE manifest (field TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    """CREATE TABLE certificates (
-        idx INTEGER PRIMARY KEY, label INTEGER NOT NULL, outcome TEXT NOT NULL, predicted INTEGER,
-        radius REAL NOT NULL, p_lower REAL NOT NULL, samples INTEGER NOT NULL, evaluations INTEGER NOT NULL,
-        seconds REAL NOT NULL)""",
-    """CREATE TABLE counts (
-        idx INTEGER NOT NULL, position INTEGER NOT NULL, phase TEXT NOT NULL, purpose TEXT NOT NULL,
-        radius REAL, drawn INTEGER NOT NULL, evaluations INTEGER NOT NULL, votes TEXT NOT NULL,
-        PRIMARY KEY (idx, position))""",
-    "CREATE TABLE unfinished (idx INTEGER PRIMARY KEY, state TEXT NOT NULL)",
-)
-# What only an audit reads. Runs begun by earlier versions lack these tables and get them with their next image.
-_FOR_AUDITS = (
-    """CREATE TABLE IF NOT EXISTS votes (
-        idx INTEGER NOT NULL, phase TEXT NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (idx, phase))""",
-    "CREATE TABLE IF NOT EXISTS seals (idx INTEGER PRIMARY KEY, digest TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS origin (field TEXT PRIMARY KEY, value TEXT NOT NULL)",
-)
 
 
 def _create(file: Path) -> bool:
@@ -159,7 +140,7 @@ class RunDatabase:
                 raise StoreError(
                     f"another process has just begun a run in {self.where}; choose another folder"
                 )
-            for statement in (*_SCHEMA, *_FOR_AUDITS):
+            for statement in (*SCHEMA, *FOR_AUDITS):
                 connection.execute(statement)
             rows = [(field, json.dumps(value)) for field, value in manifest.items()]
             connection.executemany("INSERT INTO manifest VALUES (?, ?)", rows)
@@ -206,7 +187,7 @@ class RunDatabase:
                 for position, tally in enumerate(c.tallies)
             ]
             connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", counts)
-            for statement in _FOR_AUDITS:
+            for statement in FOR_AUDITS:
                 connection.execute(statement)
             votes = [(c.index, phase, packed) for phase, packed in sorted(c.ballots.items())]
             connection.executemany("INSERT INTO votes VALUES (?, ?, ?)", votes)
@@ -218,6 +199,10 @@ class RunDatabase:
         if self._digest is None:
             self._digest = manifest_digest(self._connection.execute("SELECT field, value FROM manifest"))
         return self._digest
+
+    def foreign_tables(self) -> list[str]:
+        """Return what in this file is not as a run has it."""
+        return list(foreign_tables(self.rows("SELECT type, name, sql FROM sqlite_master")))
 
     def has_table(self, name: str) -> bool:
         """Return whether the run has a table: one begun by an earlier version may lack those for audits."""

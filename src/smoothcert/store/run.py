@@ -73,6 +73,11 @@ class Run:
         manifest = database.manifest()
         if manifest is None:
             raise StoreError(f"{database.where} holds no run yet; start it again with resume")
+        foreign = database.foreign_tables()
+        if foreign:  # a view could tell this reader another radius than the next one
+            raise StoreError(
+                f"{database.where} was changed by another program: {foreign[0]}; restore it from a copy"
+            )
         rows = database.rows(f"SELECT {', '.join(COLUMNS)} FROM certificates ORDER BY idx")
         last = database.rows(
             "SELECT votes, drawn, evaluations, phase, MAX(position) FROM counts GROUP BY idx ORDER BY idx"

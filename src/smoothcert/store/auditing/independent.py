@@ -133,7 +133,8 @@ def _rival_too_strong(
     normal, counts = NormalDist(), tally.counts
     q = normal.cdf(normal.inv_cdf(p_lower) - 2 * radius / sigma * (1 - _TOLERANCE))
     rival = max(int(np.delete(counts.votes, predicted).max(initial=0)), counts.unanswered)
-    at_most = 1 - tail(rival + 1, counts.drawn, q)  # chance to see the rival so weak if it had q
+    # Chance to see the rival so weak if it had q: its absence, summed by itself so that nothing cancels.
+    at_most = tail(counts.drawn - rival, counts.drawn, 1 - q)
     if at_most <= alpha / 2 * (1 + _TAIL_TOLERANCE) or q >= (1 - p_lower) * (1 - _TOLERANCE):
         return []
     return [f"{rival:,} of {counts.drawn:,} votes for another class do not prove that it has at most {q}"]

@@ -26,7 +26,7 @@ ROUNDING_GAP = 1e-4
 LEAST_CHUNKS = 256
 """Chunks re-drawn by default, if the run has so many: seconds of work."""
 _DEFAULT_FRACTION = 0.01
-_MOST_ROUNDING = 1e-3  # share of re-drawn votes that rounding may explain: it is near 1e-5 for real networks
+_MOST_ROUNDING = 5e-4  # share of re-drawn votes that rounding may explain: it is near 1e-5 for real networks
 _QUEUED = 2  # batches per worker
 _BATCHES = 4  # per job
 
@@ -54,7 +54,7 @@ def all_places(images: Iterable[StoredImage], num_classes: int) -> list[Place]:
 
 def by_rounding(votes: int) -> int:
     """Return how many of some re-drawn votes may differ by rounding at most."""
-    return max(3, int(_MOST_ROUNDING * votes))
+    return 1 + int(_MOST_ROUNDING * votes)
 
 
 def choose(places: Sequence[T], fraction: float | None, seed: int) -> list[T]:
@@ -126,15 +126,18 @@ class Comparison:
             on_nan=certification.on_nan,
         )
         self._changed: defaultdict[int, list[float]] = defaultdict(list)
+        self._rounded: defaultdict[int, int] = defaultdict(int)
+        self._votes: defaultdict[int, int] = defaultdict(int)
 
     def take(self, place: Place, chunk: Chunk, classes: NDArray[np.unsignedinteger]) -> None:
         """Take one chunk that was drawn again."""
         self.report.redrawn = (self.report.redrawn or 0) + len(classes)
         self.report.chunks += 1
+        self._votes[place.index] += len(classes)
         differing = np.flatnonzero(classes != place.classes)
         if differing.size:
             gaps = self.gaps(chunk, place.classes)[differing]
-            self.report.arithmetic += int((gaps < ROUNDING_GAP).sum())
+            self._rounded[place.index] += int((gaps < ROUNDING_GAP).sum())
             self._changed[place.index] += gaps[gaps >= ROUNDING_GAP].tolist()
 
     def logits(self, chunk: Chunk) -> NDArray[np.float64]:
@@ -144,15 +147,22 @@ class Comparison:
         return found
 
     def gaps(self, chunk: Chunk, classes: NDArray[np.unsignedinteger]) -> NDArray[np.float64]:
-        """Return by how much the best logit of each vote exceeds that of a class; infinite where there is none."""
+        """Return by how much the best logit of each vote exceeds that of a class; infinite where there is none.
+
+        In units of the largest logit where all are small: a model whose logits are all tiny rounds them no worse.
+        """
         logits = self.logits(chunk)
         known = np.minimum(classes.astype(np.int64), logits.shape[1] - 1)
         gaps = logits.max(axis=1) - logits[np.arange(len(logits)), known]
         lost = ~np.isfinite(logits).all(axis=1) | (classes >= logits.shape[1])
-        return np.where(lost, np.inf, gaps)
+        return np.where(lost, np.inf, gaps / scale_of(logits))
 
     def conclude(self) -> None:
-        """Report what rounding cannot explain."""
+        """Report what rounding cannot explain, in one image or in all together."""
+        self.report.arithmetic += sum(self._rounded.values())
+        for index, rounded in sorted(self._rounded.items()):
+            if rounded > by_rounding(self._votes[index]):
+                self._too_many(rounded, self._votes[index], index)
         for index, gaps in sorted(self._changed.items()):
             if gaps:
                 least = (
@@ -163,8 +173,18 @@ class Comparison:
                 )
         votes = self.report.redrawn or 0
         if self.report.arithmetic > by_rounding(votes):
-            self.report.found(
-                "arithmetic",
-                f"{self.report.arithmetic:,} of {votes:,} re-drawn votes differ at logits nearer than "
-                f"{ROUNDING_GAP:g}: too many for rounding, or a model whose logits are too close to check",
-            )
+            self._too_many(self.report.arithmetic, votes, None)
+
+    def _too_many(self, rounded: int, votes: int, index: int | None) -> None:
+        self.report.found(
+            "arithmetic",
+            f"{rounded:,} of {votes:,} re-drawn votes differ at logits nearer than {ROUNDING_GAP:g}: too many for "
+            "rounding, or a model whose logits are too close to check",
+            index,
+        )
+
+
+def scale_of(logits: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the unit in which gaps between a row's logits are judged: 1, or the largest if all are smaller."""
+    largest = np.abs(logits).max(axis=1)
+    return np.where(largest > 0, np.minimum(largest, 1.0), 1.0)

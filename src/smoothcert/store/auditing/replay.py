@@ -48,6 +48,8 @@ class Replay:
         if any(tally.counts.votes.shape != (self.num_classes,) for tally in tallies):
             yield f"its counts are not of {self.num_classes} classes"
             return
+        if [row[1] for row in image.counts] != list(range(len(image.counts))):
+            yield "its counts are not numbered from 0"  # readers go by these numbers
         yield from self._other_counts(tallies, ballots)
         looks = self._every_look(ballots) if ballots else self._stored_looks(tallies)
         trial, last = self.plan.start(), None

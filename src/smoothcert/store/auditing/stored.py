@@ -58,6 +58,7 @@ class StoredRun:
     images: tuple[StoredImage, ...]
     strays: tuple[int, ...]  # images with counts or votes and without a certificate
     origin: dict[str, str]
+    foreign: tuple[str, ...] = ()  # what is in the file and in no run; nothing else is read then
 
     def seal_of(self, image: StoredImage) -> str:
         """Return the seal that the image should have."""
@@ -69,6 +70,9 @@ def read_stored(database: RunDatabase) -> StoredRun:
     manifest = database.manifest()
     if manifest is None:
         raise StoreError(f"{database.where} holds no run yet; start it again with resume")
+    foreign = database.foreign_tables()
+    if foreign:
+        return StoredRun(manifest, "", (), (), {}, tuple(foreign))
     counts: defaultdict[int, list[tuple[Any, ...]]] = defaultdict(list)
     votes: defaultdict[int, list[tuple[int, str, bytes]]] = defaultdict(list)
     for row in database.rows("SELECT * FROM counts ORDER BY idx, position"):

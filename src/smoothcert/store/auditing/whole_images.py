@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from smoothcert.certificates import Certification, Tally
 from smoothcert.sampling import CHUNK_VOTES, Chunk, Phase, tallied
-from smoothcert.store.auditing.redraw import ROUNDING_GAP, Comparison, Place
+from smoothcert.store.auditing.redraw import ROUNDING_GAP, Comparison, Place, by_rounding, scale_of
 from smoothcert.store.auditing.report import AuditReport
 from smoothcert.store.auditing.stored import StoredImage
 
@@ -70,7 +70,7 @@ class CountComparison:
         if not moved:
             return
         close = sum(self._close_calls(chunk) for chunk in self._chunks[index, tally.phase].values())
-        if moved <= close:
+        if moved <= min(close, by_rounding(tally.counts.drawn)):
             self.report.arithmetic += moved
         else:
             self.report.found(
@@ -81,5 +81,6 @@ class CountComparison:
 
     def _close_calls(self, chunk: Chunk) -> int:
         """Return how many votes of a chunk could have gone to another class by rounding."""
-        best = np.sort(self._logits_of.logits(chunk), axis=1)
-        return int((best[:, -1] - best[:, -2] < ROUNDING_GAP).sum())
+        logits = self._logits_of.logits(chunk)
+        best = np.sort(logits, axis=1)
+        return int((best[:, -1] - best[:, -2] < ROUNDING_GAP * scale_of(logits)).sum())
