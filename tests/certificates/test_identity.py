@@ -2,9 +2,10 @@
 
 from functools import partial
 
+import numpy as np
 import torch
 
-from smoothcert import Panel, VotingEnsemble
+from smoothcert import FixedSample, Gaussian, Panel, SmoothedClassifier, VotingEnsemble
 from smoothcert.certificates.identity import identities
 from truth import half_space
 
@@ -125,3 +126,75 @@ def test_tensors_and_dictionaries_that_a_module_holds_are_part_of_it():
     for one, other in ((torch.ones(3), -torch.ones(3)), ({"a": 1}, {"a": 2})):
         assert identities(Held(one)) == identities(Held(one))
         assert identities(Held(one)) != identities(Held(other))
+
+
+class Act(torch.nn.Module):
+    """Answers by whatever function it holds; `_sign` is private."""
+
+    def __init__(self, act=torch.tanh, sign=1.0):
+        super().__init__()
+        self.linear, self.act, self._sign = linear(0), act, sign
+
+    def forward(self, batch):
+        return self._sign * self.act(self.linear(batch))
+
+
+def test_functions_private_values_hooks_and_code_are_part_of_a_module():
+    def two(batch):
+        return 2 * batch
+
+    def three(batch):
+        return 3 * batch
+
+    def redefined():
+        class Act(torch.nn.Module):  # by the same name, as a notebook makes it
+            __init__ = globals()["Act"].__init__
+
+            def forward(self, batch):
+                return -self.act(self.linear(batch))
+
+        Act.__qualname__ = globals()["Act"].__qualname__
+        made = Act.__new__(Act)
+        torch.nn.Module.__init__(made)
+        made.linear, made.act, made._sign = linear(0), torch.tanh, 1.0
+        return made
+
+    hooked, owned, listed = Act(), Act(), Act()
+    hooked.register_forward_hook(lambda module, args, output: -output)
+    owned.forward = lambda batch: batch
+    listed.others = [linear(1)]  # not registered, and asked all the same
+    models = [
+        Act(), Act(torch.cos), Act(torch.nn.functional.relu), Act(two), Act(three), Act(partial(torch.mul, other=2)),
+        Act(np.tanh), Act(np.cos), Act(sign=-1.0), hooked, owned, listed, redefined(),
+    ]  # fmt: skip
+    found = [identities(model)[0] for model in models]
+    assert len(set(found)) == len(models)
+    assert found[:5] == [identities(model)[0] for model in (Act(), Act(torch.cos), *models[2:5])]
+
+
+def test_what_holds_itself_has_an_identity():
+    one = Act()
+    one.parent, one.self_in_list = {"me": one}, [one]
+    assert identities(one) == identities(one)
+    callable_ = Scaled(2)
+    callable_.me = callable_
+    assert identities(callable_) != identities(Scaled(2))
+
+
+def test_scripted_and_traced_networks_have_the_identity_of_their_code():
+    traced = [torch.fx.symbolic_trace(Act(act)) for act in (torch.tanh, torch.cos, torch.tanh)]
+    found = [identities(model)[0] for model in traced]
+    assert found[0] == found[2] != found[1]
+
+
+def test_a_changed_function_is_not_answered_by_the_engine_of_the_old_one():
+    model = Act(sign=100.0).eval()
+    classifier = SmoothedClassifier(model, Gaussian(0.25), 2)
+    image, how = torch.tensor([0.9, 0.1]), {"seed": 1, "workers": 1, "procedure": FixedSample(n=200)}
+    before = classifier.certify(image, **how)
+    model.act = torch.neg
+    after, anew = (
+        one.certify(image, **how) for one in (classifier, SmoothedClassifier(model, Gaussian(0.25), 2))
+    )
+    assert after.counts.votes.tolist() == anew.counts.votes.tolist() == before.counts.votes.tolist()[::-1]
+    assert after.model == anew.model != before.model

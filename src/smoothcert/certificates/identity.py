@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 from collections.abc import Iterable
 from functools import partial
-from types import CodeType, FunctionType, MethodType
+from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,13 @@ from smoothcert.ensembles import Panel, model_digest
 _DEPTH = 6  # of containers in containers; enough for closures over functions over settings
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
 _HELD = (*_PLAIN, tuple, list, dict, torch.Tensor, np.ndarray)
+_OWN = frozenset(vars(nn.Module()))  # what torch keeps in every module
+_HOOKS = ("_forward_pre_hooks", "_forward_hooks")
+_NAMED = (
+    "torch",
+    "smoothcert",
+    "numpy",
+)  # packages whose code goes by its name; the manifest has their versions
 
 
 def identities(model: Any) -> tuple[str, ...]:
@@ -29,52 +36,98 @@ def identities(model: Any) -> tuple[str, ...]:
 def _identity(model: Any) -> str:
     """Return the weights digest and a fingerprint of the structure, or name and fingerprint of a callable.
 
-    A fingerprint covers code, class names and the plain values, arrays and modules that are held; not what is
-    read from elsewhere. It tells two closures of one function apart, it does not prove them equal.
+    A fingerprint covers code, class names and the plain values, arrays, functions and modules that are held; not what
+    is read from elsewhere. It tells two closures of one function apart, it does not prove them equal.
     """
-    found = hashlib.sha256()
+    found = _Fingerprint()
     if isinstance(model, nn.Module):
-        _feed_structure(found, model)
-        return f"{model_digest(model)}/{found.hexdigest()[:16]}"
+        found.add_structure(model)
+        return f"{model_digest(model)}/{found.text}"
     name = getattr(model, "__qualname__", type(model).__qualname__)
     module = getattr(model, "__module__", None) or type(model).__module__
-    _feed(found, model, depth=0)
-    return f"callable:{module}.{name}:{found.hexdigest()[:16]}"
+    found.add(model)
+    return f"callable:{module}.{name}:{found.text}"
 
 
-def _feed_structure(found: Any, model: nn.Module) -> None:
-    """Add what decides a module's answers beside its weights: classes, settings, unsaved buffers."""
-    for name, part in model.named_modules():
-        found.update(
-            f"{name}|{type(part).__module__}.{type(part).__qualname__}|{part.extra_repr()}|".encode()
-        )
-        settings = {k: v for k, v in vars(part).items() if not k.startswith("_") and k != "training"}
-        _feed(found, {k: v for k, v in settings.items() if isinstance(v, _HELD)}, depth=1)
-        for buffer in sorted(part._non_persistent_buffers_set):
-            _feed(found, part._buffers[buffer], depth=1)
+class _Fingerprint:
+    """A digest of whatever decides an answer. Not of how often one object is held: copies count like the original."""
+
+    def __init__(self) -> None:
+        self._digest, self._path = hashlib.sha256(), set[int]()
+
+    @property
+    def text(self) -> str:
+        return self._digest.hexdigest()[:16]
+
+    def add_structure(self, model: nn.Module) -> None:
+        """Add what decides a module's answers beside its weights: classes, settings, hooks, unsaved buffers."""
+        for name, part in model.named_modules():
+            kind = type(part)
+            self._digest.update(f"{name}|{kind.__module__}.{kind.__qualname__}|{part.extra_repr()}|".encode())
+            settings = {key: value for key, value in vars(part).items() if key not in _OWN}
+            if _is_named(kind):  # private values of torch's modules may hold half of torch
+                settings = {
+                    key: value
+                    for key, value in settings.items()
+                    if not key.startswith("_") and isinstance(value, (*_HELD, *_FUNCTIONS))
+                }
+            self.add(settings, depth=1)
+            for code in _code_of(kind):
+                self.add(code, depth=1)
+            if isinstance(part, torch.jit.ScriptModule | torch.fx.GraphModule):
+                self.add(str(part.code), depth=1)
+            for hooks in _HOOKS:
+                self.add(list(vars(part)[hooks].values()), depth=1)
+            for buffer in sorted(part._non_persistent_buffers_set):
+                self.add(part._buffers[buffer], depth=1)
+
+    def add(self, value: Any, depth: int = 0) -> None:
+        """Add a value; what has no stable content adds only its type, what holds itself adds nothing again."""
+        self._digest.update(type(value).__qualname__.encode() + b"|")
+        if isinstance(value, torch.Tensor):
+            raw = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+            self._digest.update(raw.tobytes())
+        elif isinstance(value, np.ndarray):
+            self._digest.update(np.ascontiguousarray(value).tobytes())
+        elif isinstance(value, _PLAIN):
+            self._digest.update(repr(value).encode())
+        elif id(value) not in self._path and depth <= _DEPTH:
+            self._path.add(id(value))
+            if isinstance(value, nn.Module):
+                self._digest.update(model_digest(value).encode())
+                self.add_structure(value)
+            else:
+                for part in _parts(value):
+                    self.add(part, depth + 1)
+            self._path.remove(id(value))
 
 
-def _feed(found: Any, value: Any, depth: int) -> None:
-    """Add a value to a digest; what has no stable content adds only its type."""
-    found.update(type(value).__qualname__.encode() + b"|")
-    if isinstance(value, nn.Module):
-        found.update(model_digest(value).encode())
-        _feed_structure(found, value)
-    elif isinstance(value, torch.Tensor):
-        found.update(value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().tobytes())
-    elif isinstance(value, np.ndarray):
-        found.update(np.ascontiguousarray(value).tobytes())
-    elif isinstance(value, _PLAIN):
-        found.update(repr(value).encode())
-    elif depth <= _DEPTH:
-        for part in _parts(value):
-            _feed(found, part, depth + 1)
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, partial)
+
+
+def _is_named(value: Any) -> bool:
+    """Return whether a class or function is of a package that goes by its name and version."""
+    return (getattr(value, "__module__", None) or "").split(".")[0] in _NAMED
+
+
+def _code_of(kind: type) -> Iterable[Any]:
+    """Yield the methods of a user's class by name: two classes of one name may answer differently."""
+    for base in kind.__mro__:
+        if not _is_named(base) and base is not object:
+            for name, member in sorted(vars(base).items()):
+                function = getattr(member, "__func__", getattr(member, "fget", member))
+                if isinstance(function, FunctionType):
+                    yield (name, function)
 
 
 def _parts(value: Any) -> Iterable[Any]:
     """Return what a container, function or object is made of, in a stable order."""
     if isinstance(value, CodeType):
         return (value.co_code, value.co_names, value.co_consts)
+    if isinstance(value, type | BuiltinFunctionType) or (
+        isinstance(value, FunctionType) and _is_named(value)
+    ):
+        return (getattr(value, "__module__", None), value.__qualname__, getattr(value, "__self__", None))
     if isinstance(value, FunctionType):
         return (value.__code__, value.__defaults__, value.__kwdefaults__, _cells(value))
     if isinstance(value, MethodType):
@@ -85,9 +138,14 @@ def _parts(value: Any) -> Iterable[Any]:
         return [part for item in value.items() for part in item]
     if isinstance(value, list | tuple):
         return value
+    if isinstance(value, ModuleType):
+        return (value.__name__,)
+    if isinstance(value, set | frozenset):
+        return sorted(map(repr, value))
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
-    held = {name: getattr(value, name, None) for name in slots if isinstance(name, str)}
-    return (type(value).__call__, {**held, **getattr(value, "__dict__", {})})
+    held = {name: getattr(value, name, None) for name in slots if isinstance(name, str) and name[:2] != "__"}
+    name = getattr(value, "__name__", None)  # of what C made: a ufunc, a slot
+    return (name, list(_code_of(type(value))), {**held, **getattr(value, "__dict__", {})})
 
 
 def _cells(function: FunctionType) -> list[Any]:
