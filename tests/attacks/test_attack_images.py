@@ -13,6 +13,7 @@ import smoothcert as sc
 from marks import needs_art
 from smoothcert.attacks import AttackedImage, AttackResults, Attempt, attack_images, attack_plan, read_attack
 from smoothcert.errors import InvalidArgumentError, ManifestMismatchError, StoreError
+from smoothcert.report import attack_to_json
 
 SIGMA, MARGIN, DIMENSION = 0.25, 0.15, 4
 FAST = {"steps": 5, "m": 16, "workers": 1}
@@ -259,3 +260,19 @@ def test_autoattack_says_what_is_missing(plane, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "art.estimators.classification", None)
     with pytest.raises(InvalidArgumentError, match=r"pip install 'smoothcert\[attack\]'"):
         attack_images(plane, points(1), out=tmp_path / "c", **AUTOATTACK)
+
+
+def test_a_break_stands_in_the_column_of_the_radius_it_was_made_at(plane, tmp_path):
+    """127/256 has more digits than a heading: it is attacked at the radius that the heading names."""
+    far = 127 / 256
+    found = attack_images(plane, points(), radii=far, seed=5, out=tmp_path, **FAST)
+    assert found.settings["radii"] == [0.496093]
+    figures = attack_to_json(found)
+    assert figures["radii"] == [0.0, 0.496093]
+    assert figures["accuracy_under_attack"] == [1.0, 0.0]
+
+
+def test_too_few_votes_to_answer_are_refused_and_leave_nothing(plane, tmp_path):
+    with pytest.raises(InvalidArgumentError, match="n=9 votes can never answer at alpha"):
+        attack_images(plane, points(), radii=0.1, out=tmp_path / "a", **{**FAST, "n": 9})
+    assert not (tmp_path / "a").exists()

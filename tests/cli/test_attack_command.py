@@ -33,7 +33,7 @@ def test_an_attack_beside_a_run(smoothcert, model_folder, run, tmp_path):
     }
     page = (out / "report.html").read_text()
     assert "under attack, at most" in page
-    assert "the truth lies in the shaded gap" in page
+    assert "The truth lies in the shaded gap" in page
     figures = json.loads((out / "attack.json").read_text())
     assert figures["radii"] == [0, 0.25, 0.5]
     pairs = zip(figures["certified_accuracy"], figures["accuracy_under_attack"], strict=True)
@@ -51,9 +51,28 @@ def test_an_attack_alone(smoothcert, model_folder, tmp_path):
     assert code == 0
     assert figures["radii"] == [0, 0.125, 0.25, 0.375, 0.5, 0.75]
     assert figures["certified_accuracy"] is None
-    assert {path.name for path in out.iterdir()} == {"attack.jsonl", "attack.json"}
+    assert {path.name for path in out.iterdir()} == {"attack.jsonl", "attack.json", "accuracy.png"}
     code, text, _ = smoothcert("attack", model_folder, "--first", 3, "--out", out, *FAST, "--resume")
     assert "certified" not in text
+
+
+def test_an_attack_takes_noise_and_engine_from_the_run(smoothcert, refused, model_folder, tmp_path):
+    run, out = tmp_path / "sound", tmp_path / "attack"
+    made = ("--first", 4, "--n", 300, "--sound", "--engine", "torch", "--out", run)
+    assert smoothcert("certify", model_folder, *made)[0] == 0
+    beside = ("attack", model_folder, "--run", run, "--first", 2, "--out", out, *FAST)
+    for other, words in (
+        (("--noise", "gaussian"), "(grid-gaussian, sigma 0.25) than what is attacked (gaussian, sigma 0.25)"),
+        (("--engine", "autocast"), "engine must be 'torch', by which the run was made, got 'autocast'"),
+    ):
+        assert words in refused(smoothcert(*beside, *other))
+        assert not out.exists()
+    code, text, _ = smoothcert(*beside)
+    assert code == 0
+    assert "2 images" in text
+    assert f"Curve: {out / 'accuracy.png'}" in text  # of some images of the run; no page about all of them
+    assert not (out / "report.html").exists()
+    assert json.loads((out / "attack.json").read_text())["settings"]["noise"]["name"] == "grid-gaussian"
 
 
 @pytest.mark.parametrize(
@@ -63,7 +82,13 @@ def test_an_attack_alone(smoothcert, model_folder, tmp_path):
         (("--method", "magic"), "unknown attack method 'magic'"),
         (("--run", "nowhere"), "is not a run folder"),
         (("--steps", 0), "steps must be a positive integer"),
-        (("--noise", "laplace"), "the attack measures l2"),
+        (("--noise", "laplace"), "the attack measures l2 distance, but the noise is about l1"),
+        (("--n", 0), "n must be"),
+        (("--n", 5), "n=5 votes can never answer at alpha=0.001"),
+        (("--alpha", 2), "alpha is an error probability"),
+        (("--workers", 0), "workers must"),
+        (("--engine", "foo"), "unknown engine 'foo'"),
+        (("--radii", "-1"), "radii must be finite numbers >= 0"),
     ],
 )
 def test_mistakes_are_one_sentence(options, words, smoothcert, refused, model_folder, tmp_path):

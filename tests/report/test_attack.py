@@ -58,8 +58,9 @@ def test_lines_name_the_broken():
 def test_the_curve_above_is_what_was_left_standing():
     figure = certified_accuracy_figure([summary()], attack=three())
     (axes,) = figure.axes
-    curve = next(line for line in axes.lines if str(line.get_label()).startswith("under attack"))
-    assert curve.get_drawstyle() == "steps-post"
+    curve = next(line for line in axes.lines if str(line.get_label()).startswith("under pgd"))
+    assert (curve.get_marker(), axes.get_ylabel()) == ("v", "accuracy (%)")
+    curve = next(line for line in axes.lines if line.get_drawstyle() == "steps-post")
     np.testing.assert_allclose(curve.get_xdata(), [0, 0.25, 0.5])
     np.testing.assert_allclose(curve.get_ydata(), [200 / 3, 100 / 3, 100 / 3])
     assert axes.get_xlim()[1] > 0.5

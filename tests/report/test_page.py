@@ -200,3 +200,24 @@ def test_what_cannot_be_compared_is_refused(tmp_path, run, dataset):
         with pytest.raises(InvalidArgumentError, match=words):
             write_report(runs, tmp_path / "report.html", title="x")
     assert not (tmp_path / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    "noise, promised, unit",
+    [
+        (sc.Gaussian(0.25), False, "in pixel units"),
+        (sc.Laplace(0.2), False, "in pixel units"),
+        (sc.GridGaussian(0.25), True, "in pixel units"),
+        (sc.DiscreteReplacement(0.8), True, "how many coordinates may change"),
+    ],
+    ids=lambda value: getattr(value, "law_name", ""),
+)
+def test_what_is_promised_depends_on_the_noise(tmp_path, noise, promised, unit):
+    images = np.array([[0, 128], [255, 128]], dtype=np.uint8)
+    dataset = sc.Dataset.from_arrays(images, [0, 1])
+    run = make_run(dataset, noise=noise, procedure=sc.FixedSample(n=100))
+    sc.write_report({"mine": run}, tmp_path / "page.html", title="x")
+    page = (tmp_path / "page.html").read_text()
+    assert ("It holds in floating point" in page) == promised
+    assert ("Protection against floating-point tricks" in page) != promised
+    assert unit in page

@@ -12,19 +12,22 @@ from smoothcert.attacks.attack import Attack
 from smoothcert.attacks.attempts import AttackedImage, Attempt
 from smoothcert.attacks.autoattack import autoattack
 from smoothcert.attacks.ddn import ddn
+from smoothcert.attacks.on_grid import on_grid
 from smoothcert.attacks.pgd import pgd
 from smoothcert.attacks.surrogate import surrogate
+from smoothcert.bounds import two_way_p_value
 from smoothcert.certificates import SmoothedClassifier
 from smoothcert.certificates.identity import identities
 from smoothcert.data import Dataset
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import GridGaussian
 from smoothcert.registry import Registry
 from smoothcert.seeding import generator_for
 
 _TOGETHER = 1024  # noisy copies in one gradient step
 _JUST_INSIDE = 0.999  # of a certified radius: the hardest place where its certificate must hold
-_GRID = 255
 _ROUNDING = 1e-6  # relative
+_TRIAL = -1  # number of a question whose answer is not used: its noise is nobody else's
 
 METHODS: Registry[Attack] = Registry("attack method")
 METHODS.register("pgd")(pgd)
@@ -91,6 +94,15 @@ class AttackPlan:
             "certificates": hashlib.sha256(repr(sorted(self.certified.items())).encode()).hexdigest()[:16],
         }
 
+    def check(self) -> None:
+        """Ask PREDICT once, so that what it refuses is refused before anything is written; refuse too few votes."""
+        for index in self.indices[:1]:
+            self._predict(self.classifier.check_image(self.dataset.image(index)), index, _TRIAL)
+        if two_way_p_value(self.n, 0) > self.alpha:
+            raise InvalidArgumentError(
+                f"n={self.n} votes can never answer at alpha={self.alpha:g}, so nothing could break; draw more (1,000)"
+            )
+
     def attacked(self, indices: Sequence[int]) -> Iterator[AttackedImage]:
         """Yield images as they are attacked, several at a time; what is found does not depend on how many."""
         rows = max(1, _TOGETHER // self.m)
@@ -150,15 +162,15 @@ class AttackPlan:
             reach = eps * (1 - _ROUNDING)
             moved = self.search(self.network, clean, classes, offsets, eps=reach, steps=self.steps)
             for row, index in enumerate(group):
-                candidate = self._allowed(moved[row], clean[row])
+                candidate = self._allowed(moved[row], clean[row], reach)
                 distance = float(torch.linalg.vector_norm((candidate - clean[row]).double()))
                 found[index].append(Attempt(distance, self._predict(candidate, index, number)))
 
-    def _allowed(self, moved: torch.Tensor, clean: torch.Tensor) -> torch.Tensor:
+    def _allowed(self, moved: torch.Tensor, clean: torch.Tensor, reach: float) -> torch.Tensor:
         """Return the changed image as the noise law takes it: the float-safe one knows only 8-bit images."""
         if not isinstance(self.classifier.noise, GridGaussian):
             return moved
-        return ((clean * _GRID).round() + ((moved - clean) * _GRID).trunc()) / _GRID
+        return on_grid(moved, clean, reach)
 
     def _offsets(self, image: torch.Tensor, index: int, number: int) -> torch.Tensor:
         """Draw the attack's own noise for one image, (m, ...), from a stream that no vote comes from."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from smoothcert.attacks.attack_plan import AttackPlan
 from smoothcert.attacks.attempts import AttackResults
 from smoothcert.attacks.record import AttackRecord
 from smoothcert.certificates import SmoothedClassifier
 from smoothcert.certificates.identity import identities
+from smoothcert.certificates.radii import named_radii
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.execution import progress
-from smoothcert.noise import NoiseLaw
 from smoothcert.seeding import check_seed
 from smoothcert.store import Run
 from smoothcert.store.certify import check_indices
@@ -23,7 +26,7 @@ def attack_images(
     classifier: SmoothedClassifier,
     dataset: Dataset,
     *,
-    radii: Sequence[float],
+    radii: float | Sequence[float],
     indices: Sequence[int] | None = None,
     method: str = "pgd",
     steps: int = 20,
@@ -32,7 +35,7 @@ def attack_images(
     alpha: float = 0.001,
     seed: int | None = None,
     run: Run | None = None,
-    engine: str = "auto",
+    engine: str | None = None,
     workers: int | None = None,
     out: str | Path,
     resume: bool = False,
@@ -46,7 +49,7 @@ def attack_images(
     Args:
         classifier: what to attack, over a torch module and with l2 noise.
         dataset: images and labels.
-        radii: l2 radii in pixel units; the clean image is asked about in any case.
+        radii: l2 radii in pixel units, rounded down to six digits; the clean image is asked about in any case.
         indices: images of the data set; all of the run, or of the data set, by default.
         method: a name in `METHODS`.
         steps: gradient steps T.
@@ -55,7 +58,8 @@ def attack_images(
         alpha: error probability of PREDICT.
         seed: of all noise here; None draws a secret one, on resume the recorded one is used.
         run: certificates of the same classifier: every certified image is also attacked just inside its radius.
-        engine: how PREDICT executes the classifier.
+        engine: how PREDICT executes the classifier; the run's engine, else "auto", by default. With another engine
+            than the run's it is another classifier, and refused.
         workers: threads of PREDICT; one per core by default.
         out: folder to write to, line by line.
         resume: continue the attack in `out`, or start it.
@@ -68,8 +72,8 @@ def attack_images(
     seed = check_seed(seed)
     chosen = run.column("idx") if run is not None and indices is None else indices
     images = check_indices(dataset, chosen)
-    distances = tuple(sorted({float(radius) for radius in radii} - {0.0}))
-    _check(classifier.noise, distances, steps, m, run)
+    _check(classifier, radii, steps, m, run)
+    distances = tuple(sorted({float(radius) for radius in named_radii(radii)} - {0.0}))
     plan = AttackPlan(
         classifier,
         dataset,
@@ -82,8 +86,9 @@ def attack_images(
         alpha=alpha,
         seed=seed,
         certified={} if run is None else _certified(run, classifier, dataset, images),
-        how={"engine": engine, "workers": workers},
+        how={"engine": _engine(engine, run), "workers": workers},
     )
+    plan.check()
     proof = {"certified_alpha": "alpha", "certified_seed": "seed"}
     known = {name: None if run is None else run.manifest[field] for name, field in proof.items()}
     record.begin({**plan.settings(), **known})
@@ -98,18 +103,40 @@ def attack_images(
     return record.results()
 
 
-def _check(noise: NoiseLaw, radii: Sequence[float], steps: int, m: int, run: Run | None) -> None:
-    """Refuse what cannot be attacked in l2."""
-    norm = noise.norm if run is None else run.manifest["norm"]
-    if noise.norm != "l2" or norm != "l2":
+def _engine(engine: str | None, run: Run | None) -> str:
+    """Return the engine for PREDICT; refuse another one than that of the certificates."""
+    if run is None:
+        return engine or "auto"
+    made = str(run.manifest["engine"])
+    if engine not in (None, "auto", made):
         raise InvalidArgumentError(
-            f"the attack measures l2 distance, but the radii here are in {norm}; attack a classifier with l2 noise"
+            f"engine must be {made!r}, by which the run was made, got {engine!r}; leave it out, or certify again"
         )
-    if any(not 0 < radius < float("inf") for radius in radii):
-        raise InvalidArgumentError(f"radii must be finite numbers >= 0 in pixel units, got {list(radii)}")
+    return made
+
+
+def _check(
+    classifier: SmoothedClassifier, radii: float | Sequence[float], steps: int, m: int, run: Run | None
+) -> None:
+    """Refuse what cannot be attacked in l2."""
+    noise = classifier.noise
+    norms = {"the noise": noise.norm, "the run": noise.norm if run is None else run.manifest["norm"]}
+    for what, norm in norms.items():
+        if norm != "l2":
+            raise InvalidArgumentError(
+                f"the attack measures l2 distance, but {what} is about {norm}; attack a classifier with l2 noise"
+            )
+    given = np.ravel(radii).tolist()
+    if any(not isinstance(radius, int | float) or not 0 <= radius < float("inf") for radius in given):
+        raise InvalidArgumentError(f"radii must be finite numbers >= 0 in pixel units, got {given}")
     for name, value in (("steps", steps), ("m", m)):
         if isinstance(value, bool) or not isinstance(value, int) or value < 1:
             raise InvalidArgumentError(f"{name} must be a positive integer, got {value!r}")
+
+
+def _named(noise: Mapping[str, Any]) -> str:
+    """Return law and sigma; the dimension, which a run adds, follows from the images."""
+    return f"{noise['name']}, sigma {noise.get('sigma')}"
 
 
 def _certified(
@@ -119,11 +146,14 @@ def _certified(
     for what, stored, found in (
         ("model", run.manifest["model"], identities(classifier.model)[0]),
         ("data set", run.manifest["dataset"]["digest"], dataset.digest),
-        ("noise", run.manifest["noise"]["name"], classifier.noise.law_name),
-        ("noise", run.manifest["noise"].get("sigma"), classifier.noise.parameters().get("sigma")),
+        ("noise", _named(run.manifest["noise"]), _named(classifier.noise.describe())),
+        ("way with answers that are no number", run.manifest["on_nan"], classifier.on_nan),
     ):
         if stored != found:
-            raise InvalidArgumentError(f"the run is about another {what}; give the run of what is attacked")
+            raise InvalidArgumentError(
+                f"the run is about another {what} ({stored}) than what is attacked ({found}); give the run of what is "
+                "attacked, or attack what the run is about"
+            )
     columns = zip(run.column("idx"), run.column("predicted"), run.column("radius"), strict=True)
     known = {idx: None if predicted is None else (predicted, radius) for idx, predicted, radius in columns}
     missing = [index for index in indices if index not in known]

@@ -6,9 +6,10 @@ from smoothcert.certificates.fixed_sample import FixedSample
 from smoothcert.certificates.group_sequential import GroupSequential
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.loading import load_classifier, panel_classifier
-from smoothcert.certificates.metrics import ACR_CAVEAT, Results, radius_grid
+from smoothcert.certificates.metrics import ACR_CAVEAT, Results
 from smoothcert.certificates.outcome import Outcome
 from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, Trial
+from smoothcert.certificates.radii import named_radii, radius_grid, radius_key
 from smoothcert.certificates.sequential import Sequential
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.certificates.staged import Staged
@@ -32,6 +33,8 @@ __all__ = [
     "check_batch_size",
     "check_image",
     "load_classifier",
+    "named_radii",
     "panel_classifier",
     "radius_grid",
+    "radius_key",
 ]

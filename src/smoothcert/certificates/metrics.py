@@ -39,6 +39,10 @@ class Results:
     def __len__(self) -> int:
         return len(self.index)
 
+    def only(self, chosen: NDArray[np.bool_]) -> Results:
+        """Return the certificates of some images, chosen by a mask."""
+        return Results(self.index[chosen], self.label[chosen], self.predicted[chosen], self.radius[chosen])
+
     def certified_accuracy(self, radii: ArrayLike) -> NDArray[np.float64]:
         """Return the share of images certified as their label at each radius or more."""
         return self._certified(radii) / max(len(self), 1)
@@ -68,9 +72,3 @@ class Results:
         grid = np.atleast_1d(np.asarray(radii, dtype=np.float64))
         reached = self.radius[:, None] >= grid
         return np.asarray((reached & self.correct[:, None]).sum(axis=0), dtype=np.int64)
-
-
-def radius_grid(largest: float, step: float = 0.25) -> NDArray[np.float64]:
-    """Return 0, step, 2 step, .. up to the first value that no radius exceeds."""
-    steps = np.arange(int(np.ceil(round(largest / step, 9))) + 1)
-    return np.asarray(np.round(steps * step, 12), dtype=np.float64)  # 3 x 0.1 is .3

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from smoothcert.atomic import write_atomically
-from smoothcert.attacks import METHODS, attack_images
+from smoothcert.attacks import METHODS, AttackResults, attack_images
+from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli import options as opt
 from smoothcert.data import load_dataset, select_indices
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import noise_from
 from smoothcert.report import (
     Summary,
+    attack_figure,
     attack_to_json,
     certified_accuracy_figure,
     common_grid,
@@ -53,7 +58,9 @@ def attack(
     sigma: opt.Sigma = None,
     seed: opt.Seed = None,
     workers: opt.Workers = None,
-    engine: opt.Engine = "auto",
+    engine: Annotated[
+        str | None, typer.Option("--engine", help="Of PREDICT; the run's, else auto, by default.")
+    ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the attack in --out, or start it.")
     ] = False,
@@ -62,7 +69,8 @@ def attack(
     """Attack a smoothed classifier: an upper bound on its robust accuracy beside the certified lower bound.
 
     An image is broken where PREDICT answers with another class than its label; abstaining breaks nothing. With --run,
-    every certified image is also attacked just inside its radius.
+    every certified image is also attacked just inside its radius, under the run's noise. The folder gets attack.json,
+    the curve accuracy.png and, for all images of a run, the page report.html.
 
     Example:
 
@@ -72,7 +80,7 @@ def attack(
     certified = None if run is None else Run.open(run)
     picked = select_indices(len(images), every=every, first=first, indices=indices)
     chosen = every is not None or first is not None or indices is not None
-    classifier = opt.choose_classifier(model, noise, sigma)
+    classifier = _classifier(model, noise, sigma, certified)
     try:
         found = attack_images(
             classifier,
@@ -96,14 +104,33 @@ def attack(
         print("stopped; attacked images are kept, the same command with --resume continues", file=sys.stderr)
         raise typer.Exit(130) from None
     write_atomically(out / "attack.json", json.dumps(attack_to_json(found), indent=2) + "\n")
-    if certified is not None and not chosen:
-        summary = Summary.of_run(certified, str(run))
-        save_figure(certified_accuracy_figure([summary], attack=found), out / "accuracy.png")
+    whole = certified is not None and not chosen
+    _draw(found, certified, out)
+    if certified is not None and whole:
         write_report({str(run): certified}, out / "report.html", title=f"{run} under attack", attack=found)
     if as_json:
         print(json.dumps(attack_to_json(found), indent=2))
     else:
         print_attack(found)
+        print(f"Curve: {out / 'accuracy.png'}" + (f"  Page: {out / 'report.html'}" if whole else ""))
+
+
+def _classifier(model: Path, noise: str | None, sigma: float | None, run: Run | None) -> SmoothedClassifier:
+    """Load a model folder, under the noise of the run unless the options say another."""
+    if run is None or noise is not None or sigma is not None:
+        return opt.choose_classifier(model, noise, sigma)
+    return load_classifier(model, noise=noise_from(dict(run.manifest["noise"])))
+
+
+def _draw(found: AttackResults, run: Run | None, out: Path) -> None:
+    """Draw the attack's curve, above that of the same images' certificates if there are any."""
+    if run is None:
+        save_figure(attack_figure(found), out / "accuracy.png")
+        return
+    whole = Summary.of_run(run)
+    attacked = np.isin(whole.results.index, [image.index for image in found.images])
+    summary = replace(whole, results=whole.results.only(attacked))
+    save_figure(certified_accuracy_figure([summary], attack=found), out / "accuracy.png")
 
 
 def _radii(text: str | None, run: Run | None, sigma: float) -> tuple[float, ...]:

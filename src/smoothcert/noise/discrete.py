@@ -45,6 +45,7 @@ class DiscreteReplacement(NoiseLaw):
     levels: int = 2
     norm: ClassVar[str] = "l0"
     law_name: ClassVar[str] = "discrete"
+    holds_in_floats: ClassVar[bool] = True
     is_additive: ClassVar[bool] = False
     main_parameter: ClassVar[str] = "keep"
 

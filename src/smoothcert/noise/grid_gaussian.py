@@ -42,6 +42,7 @@ class GridGaussian(AdditiveNoise):
 
     sigma: float
     dimension: int = 2**18
+    holds_in_floats: ClassVar[bool] = True
     norm: ClassVar[str] = "l2"
     law_name: ClassVar[str] = "grid-gaussian"
 

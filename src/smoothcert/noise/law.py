@@ -26,6 +26,9 @@ class NoiseLaw(ABC):
 
     norm: ClassVar[str]  # the norm in which radii are measured: "l2", "l1" or "l0"
     law_name: ClassVar[str]  # the name in the registry and in manifests
+    holds_in_floats: ClassVar[bool] = (
+        False  # whether noise as it is drawn is covered by the proof, rounding included
+    )
     is_additive: ClassVar[bool] = True  # whether the noise is the same whatever the image
     main_parameter: ClassVar[str] = "sigma"  # what a table of trainings has one row for
 

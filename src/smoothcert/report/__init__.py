@@ -2,7 +2,7 @@
 
 from smoothcert.report.attack_table import attack_to_json, print_attack
 from smoothcert.report.cost import consensus_rate, returned_by_phase, sample_reduction, time_reduction
-from smoothcert.report.figures import certified_accuracy_figure, p_hat_figure, votes_figure
+from smoothcert.report.figures import attack_figure, certified_accuracy_figure, p_hat_figure, votes_figure
 from smoothcert.report.images_figure import images_figure
 from smoothcert.report.listings import LISTINGS, print_listing
 from smoothcert.report.members import member_curves, members_to_json
@@ -15,6 +15,7 @@ from smoothcert.report.tables import common_grid, percent, print_summaries
 __all__ = [
     "LISTINGS",
     "Summary",
+    "attack_figure",
     "attack_to_json",
     "certified_accuracy_figure",
     "common_grid",

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.attacks import AttackResults
+from smoothcert.certificates.radii import named_radii
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.report.radii import named_radii
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables import percent
 

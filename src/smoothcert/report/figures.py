@@ -11,8 +11,9 @@ from scipy.special import ndtri
 
 from smoothcert.attacks import AttackResults
 from smoothcert.certificates import Results
-from smoothcert.report.attack_table import check_same_images
-from smoothcert.report.style import INK, NORMS, PAPER, add_legend, looks, new_figure, short, style
+from smoothcert.report.attack_table import attack_radii, check_same_images
+from smoothcert.report.promises import radius_axis
+from smoothcert.report.style import INK, PAPER, add_legend, empty_figure, looks, new_figure, short, style
 from smoothcert.report.summary import CONFIDENCE, Summary
 from smoothcert.store import floor_digits
 
@@ -69,8 +70,19 @@ def certified_accuracy_figure(
     if attack is not None:
         check_same_images(attack, summaries[-1])
         largest = max(largest, _draw_attack(axes, attack, summaries[-1].results))
-    axes.set(xlim=(0, largest * 1.03 or 1), ylim=(0, 102), ylabel="certified accuracy (%)")
-    axes.set_xlabel(f"radius ({NORMS.get(norm, norm)}, pixel units of [0, 1] images)")
+    what = "certified accuracy (%)" if attack is None else "accuracy (%)"
+    axes.set(xlim=(0, largest * 1.03 or 1), ylim=(0, 102), ylabel=what)
+    axes.set_xlabel(radius_axis(norm))
+    add_legend(figure, axes)
+    return figure
+
+
+@style()
+def attack_figure(attack: AttackResults) -> Figure:
+    """Draw what an attack left standing (%) over radius, where there are no certificates to hold it against."""
+    figure, axes = empty_figure(8.6, 3.9)
+    end = _draw_attack(axes, attack, None)
+    axes.set(xlim=(0, end * 1.03 or 1), ylim=(0, 102), ylabel="accuracy (%)", xlabel=radius_axis("l2"))
     add_legend(figure, axes)
     return figure
 
@@ -133,18 +145,32 @@ def votes_figure(summaries: Sequence[Summary]) -> Figure:
     return figure
 
 
-def _draw_attack(axes: Axes, attack: AttackResults, results: Results) -> float:
-    """Draw accuracy under attack and shade the gap down to certified accuracy; return where it ends."""
-    end = float(max(attack.settings["radii"], default=0.0))
+def _draw_attack(axes: Axes, attack: AttackResults, results: Results | None) -> float:
+    """Draw accuracy under attack, mark where all were attacked, shade the gap down; return where it ends."""
+    asked = attack_radii(attack)
+    end = float(asked[-1])
     radii = np.unique([0.0, *attack.broken_at[attack.broken_at <= end], end])
-    places = np.unique([*radii, *results.radius[results.radius <= end]])
     look: dict[str, Any] = {"color": INK, "linestyle": (0, (2, 1)), "linewidth": 1.5, "zorder": 4}
-    name = f"under attack  ({attack.settings['method']}, an upper bound)"
-    axes.plot(radii, 100 * attack.accuracy(radii), drawstyle="steps-post", label=name, **look)
+    marks: dict[str, Any] = {"marker": "v", "markersize": 6, "markeredgecolor": PAPER, "markeredgewidth": 0.7}
+    name = f"under {attack.settings['method']} at the marked radii, at most"
+    axes.plot(radii, 100 * attack.accuracy(radii), drawstyle="steps-post", **look)
+    axes.plot(asked, 100 * attack.accuracy(asked), color=INK, ls="", zorder=7, **marks)
+    axes.plot([], label=name, **look, **marks)
+    if results is None:
+        return end
+    places = np.unique([*radii, *results.radius[results.radius <= end]])
     # Both are steps: the one is read to the left of its radii, the other to the right of its breaks.
     low = np.repeat(100 * results.certified_accuracy(places[1:]), 2)
     high = np.repeat(100 * attack.accuracy(places[:-1]), 2)
-    axes.fill_between(np.repeat(places, 2)[1:-1], low, high, color=INK, alpha=0.06, linewidth=0)
+    axes.fill_between(
+        np.repeat(places, 2)[1:-1],
+        low,
+        high,
+        color=INK,
+        alpha=0.06,
+        linewidth=0,
+        label="gap: the truth lies in it",
+    )
     return end
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.certificates import radius_grid
-from smoothcert.report.radii import named_radii, radius_key
+from smoothcert.certificates.radii import named_radii, radius_key
 from smoothcert.report.summary import Summary
 
 Floats = NDArray[np.float64]

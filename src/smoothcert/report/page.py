@@ -28,7 +28,8 @@ from smoothcert.report.page_tables import (
     name_span,
     results_table,
 )
-from smoothcert.report.style import COLOURS, FAINT, INK, NORMS, PAPER, STRONG, figure_svg
+from smoothcert.report.promises import IN_FLOATS, NOT_IN_FLOATS, holds_in_floats, radius_sentence
+from smoothcert.report.style import COLOURS, FAINT, INK, PAPER, STRONG, figure_svg
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables import common_grid, percent
 from smoothcert.store import Run
@@ -71,6 +72,7 @@ def write_report(
     summaries = [Summary.of_run(run, name) for name, run in runs.items()]
     name, main = list(runs.items())[-1]
     radii, asked = _radii(summaries)
+    sound = holds_in_floats(run.manifest for run in runs.values())
     warnings = [f'<p class="warning">{html_text(line)}</p>' for line in _warnings(runs)]
     page = Template(files("smoothcert.report").joinpath("page.html").read_text(encoding="utf-8"))
     write_atomically(
@@ -86,7 +88,9 @@ def write_report(
             shares=_shares(summaries),
             votes=_votes(summaries),
             images="" if dataset is None else _images(name, main, dataset),
-            norm=html_text(NORMS.get(main.manifest["norm"], main.manifest["norm"])),
+            radius=html_text(radius_sentence(main.manifest["norm"])),
+            in_floats=f"<li>{html_text(IN_FLOATS)}</li>" if sound else "",
+            not_in_floats="" if sound else f"<li>{html_text(NOT_IN_FLOATS)}</li>",
             alpha=html_text(" or ".join(sorted({f"{run.manifest['alpha']:g}" for run in runs.values()}))),
             manifest=manifest_table(runs),
             last=html_text(name),
@@ -158,7 +162,10 @@ def _accuracy(summaries: Sequence[Summary], norm: str, asked: bool, attack: Atta
     band = "The band is the 95% interval over images" + (" of the last curve." if len(summaries) > 3 else ".")
     caption = f"{reads}{grid if asked else ''} {band}"
     if attack is not None:
-        caption += " The dashed curve is what an attack left standing: the truth lies in the shaded gap."
+        caption += (
+            " The dashed curve is what an attack left standing. It was made at the marked radii, and inside every "
+            "certified one; in between it shows the last break. The truth lies in the shaded gap."
+        )
     figure = _inline(certified_accuracy_figure(summaries, norm=norm, attack=attack), 1, caption, wide=True)
     return figure if attack is None else f"{figure}\n{attack_section(attack)}"
 

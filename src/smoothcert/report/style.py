@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 INK, FAINT, PAPER, STRONG = "#24292f", "#d8dee4", "#fffffe", "#c84b00"
 # Told apart by the common colour-blind eyes, and in grey by dashes and marks; the last curve is STRONG.
 COLOURS = ("#0072b2", "#009e73", "#b8559b", "#3fa2dd", "#8a6d00", "#6f7680", "#5b4bb5")
-NORMS = {"l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞"}
 _DASHES: tuple[Any, ...] = ((0, (6, 2)), (0, (6, 2, 1.5, 2)), (0, (1.5, 1.5)), (0, (10, 2.5)),
                             (0, (3, 1.5)), (0, (10, 2, 2, 2, 2, 2)), (0, (4, 2, 1, 1, 1, 2)))  # fmt: skip
 _MARKS = "os^Dv<>"
@@ -68,14 +67,19 @@ def style() -> Iterator[None]:
 
 
 def new_figure(width: float, height: float, summaries: Sequence[Summary]) -> tuple[Figure, Axes]:
-    """Return a figure with an empty plot; sizes in inches, without the legend."""
-    from matplotlib.figure import Figure
-
+    """Return a figure with an empty plot for some runs; sizes in inches, without the legend."""
     if not summaries or not all(len(summary.results) for summary in summaries):
         raise InvalidArgumentError(
             "a figure needs at least one run, each with at least one image and with what is to be drawn; "
             "logs in the field's columns hold no votes"
         )
+    return empty_figure(width, height)
+
+
+def empty_figure(width: float, height: float) -> tuple[Figure, Axes]:
+    """Return a figure with an empty plot; sizes in inches, without the legend."""
+    from matplotlib.figure import Figure
+
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.add_subplot()
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import Results, radius_grid
+from smoothcert.certificates.radii import named_radii, radius_key
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.report.cost import cost_figures
-from smoothcert.report.radii import named_radii, radius_key
 from smoothcert.store import Run, read_tsv
 
 CONFIDENCE = 0.95

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import ACR_CAVEAT, radius_grid
+from smoothcert.certificates.radii import named_radii
 from smoothcert.report.members import member_curves
-from smoothcert.report.radii import named_radii
 from smoothcert.report.summary import Summary
 from smoothcert.store import floor_digits
 

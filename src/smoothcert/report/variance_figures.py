@@ -9,7 +9,8 @@ import numpy as np
 
 from smoothcert.certificates import Staged
 from smoothcert.noise import NoiseLaw
-from smoothcert.report.style import COLOURS, INK, NORMS, PAPER, STRONG, add_legend, save_figure, style
+from smoothcert.report.promises import norm_symbol
+from smoothcert.report.style import COLOURS, INK, PAPER, STRONG, add_legend, save_figure, style
 from smoothcert.report.variance_tables import LEVEL, RADIUS_N, RADIUS_P, STAGE_P, noise_text
 from smoothcert.theory import VarianceStudy, first_stage, mean_radii, variance_ratio
 
@@ -126,7 +127,7 @@ def mean_radius_figure(noise: NoiseLaw, *, alpha: float = LEVEL) -> Figure:
     axes.xaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
     axes.minorticks_off()
     axes.set_xlabel(f"votes n (log axis); {noise_text(noise)}, alpha {alpha:g}; dashes: limit of many votes")
-    axes.set_ylabel(f"mean certified radius ({NORMS.get(noise.norm, noise.norm)}, pixel units)")
+    axes.set_ylabel(f"mean certified radius ({norm_symbol(noise.norm)}, pixel units)")
     return figure
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from smoothcert.certificates.metrics import radius_grid
+from smoothcert.certificates.radii import radius_grid
 from smoothcert.data import Dataset
 from smoothcert.ensembles import load_model
 from smoothcert.errors import InvalidArgumentError

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smoothcert.certificates import Results
+from smoothcert.certificates.radii import named_radii, radius_key
 from smoothcert.report import Summary
-from smoothcert.report.radii import named_radii, radius_key
 
 
 @given(st.lists(st.floats(0, 1e6), max_size=5))

@@ -11,6 +11,12 @@ _DIGITS = 6  # significant, as `:g` shows
 _DOWN = Context(prec=_DIGITS, rounding=ROUND_FLOOR)
 
 
+def radius_grid(largest: float, step: float = 0.25) -> NDArray[np.float64]:
+    """Return 0, step, 2 step, .. up to the first value that no radius exceeds."""
+    steps = np.arange(int(np.ceil(round(largest / step, 9))) + 1)
+    return np.asarray(np.round(steps * step, 12), dtype=np.float64)  # 3 x 0.1 is .3
+
+
 def named_radii(radii: ArrayLike) -> NDArray[np.float64]:
     """Return radii rounded down to six significant digits, so that `:g` names each exactly.
 
