@@ -1,8 +1,16 @@
 """What tests of several folders share: one small trained model, and the bytes of runs."""
 
+import os
+
 import pytest
+from hypothesis import settings
 
 import smoothcert as sc
+
+# The same examples every time, and no clock: HYPOTHESIS_PROFILE=explore looks at others, and at many more.
+settings.register_profile("laws", derandomize=True, deadline=None)
+settings.register_profile("explore", max_examples=1_000, deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "laws"))
 
 
 @pytest.fixture(scope="session")

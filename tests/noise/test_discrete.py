@@ -161,12 +161,21 @@ def test_bytes_stay_on_the_grid_of_the_data():
 
 def test_what_the_division_leaves_over_is_drawn_again(monkeypatch):
     """With cells of half the integers every other value is drawn again; the law stays exact."""
-    kept, each, end = module._cells(Fraction(4, 5), 1)
+    kept, each, last = module._cells(Fraction(4, 5), 1)
+    end = last + 1
     assert (kept * 5 == end * 4, each * 5, kept + each) == (True, end, end)
     assert 2**63 - end < 5
-    monkeypatch.setattr(module, "_cells", lambda keep, others: (kept // 2, each // 2, end // 2))
+    monkeypatch.setattr(module, "_cells", lambda keep, others: (kept // 2, each // 2, last // 2))
     noisy = drawn(BINARY, torch.zeros(20_000))
     assert float(noisy.mean()) == pytest.approx(0.2, abs=0.002)
+
+
+@pytest.mark.parametrize("keep, levels", [(0.75, 2), (0.625, 2), (0.75, 3), (0.5, 5), (0.125, 257)])
+def test_a_division_without_rest_draws_at_once(keep, levels):
+    """The integers end at 2^63 then, which no int64 holds."""
+    assert module._cells(Fraction(keep), levels - 1)[-1] == 2**63 - 1
+    noisy = drawn(DiscreteReplacement(keep, levels), torch.zeros(20_000))
+    assert float((noisy == 0).float().mean()) == pytest.approx(keep, abs=0.005)
 
 
 def test_grey_pixels_are_rounded_before_the_noise():

@@ -82,9 +82,9 @@ class DiscreteReplacement(NoiseLaw):
     def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
         others = self.levels - 1
         level = torch.round(image * others).clamp_(0, others)
-        kept, each, end = _cells(self.fraction, others)
+        kept, each, last = _cells(self.fraction, others)
         drawn = torch.empty(out.shape, dtype=torch.int64, device=out.device).random_(generator=generator)
-        while bool((beyond := drawn >= end).any()):  # the rest of a division by the cells
+        while bool((beyond := drawn > last).any()):  # the rest of a division by the cells
             fresh = torch.empty_like(drawn).random_(generator=generator)
             drawn = torch.where(beyond, fresh, drawn)
         if others == 1:
@@ -132,10 +132,11 @@ class DiscreteReplacement(NoiseLaw):
 
 
 def _cells(keep: Fraction, others: int) -> tuple[int, int, int]:
-    """Cut the 63-bit integers into equal cells: (end of those that keep, size of each other value, end of all).
+    """Cut the 63-bit integers into equal cells: (end of those that keep, size of each other value, last of all).
 
-    Exact: the few integers left over by the division are drawn again.
+    Exact: the few integers left over by the division are drawn again. The last, and not the end: where nothing is
+    left over the end is 2^63, which as an int64 is negative, so that every draw would be repeated for ever.
     """
     cells = keep.denominator * others
     size = 2**_BITS // cells
-    return keep.numerator * others * size, (keep.denominator - keep.numerator) * size, cells * size
+    return keep.numerator * others * size, (keep.denominator - keep.numerator) * size, cells * size - 1
