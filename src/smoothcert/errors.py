@@ -47,6 +47,10 @@ class StoreError(SmoothcertError):
     """A run folder cannot be read or written."""
 
 
+class DamagedRunError(StoreError):
+    """A run's database is no database, is cut short, or holds what no run holds."""
+
+
 class ManifestMismatchError(StoreError):
     """A run cannot be resumed because something that decides its votes has changed."""
 

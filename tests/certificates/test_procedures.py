@@ -265,3 +265,8 @@ def test_another_law_gives_another_norm():
     assert 0.1 < results.radius[0] < 0.2
     classifier = sc.SmoothedClassifier(half_space(0.2), LAWS["uniform"], 2)
     assert classifier.certify(POINT, sc.FixedSample(n=500), workers=1).norm == "l1"
+
+
+def test_a_table_that_rounding_would_overspend_is_refused():
+    with pytest.raises(InvalidArgumentError, match="alpha=1e-60 is too small for a group-sequential table"):
+        sc.GroupSequential(radius=0.2, n=1_500).plan(sc.Gaussian(0.25), 1e-60)

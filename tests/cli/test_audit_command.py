@@ -31,7 +31,7 @@ def test_a_changed_run_is_not_trusted(smoothcert, run, model_folder):
     code, out, _ = smoothcert("audit", run, "--model", model_folder, "--fraction", 1, "--workers", 1)
     assert code == 1
     assert out.splitlines()[0].startswith(f"{run} cannot be trusted: ")
-    assert "the stored radius is" in out
+    assert "the stored radius is" in out.splitlines()[0]  # what was changed, before that something was
     code, out, _ = smoothcert("audit", run, "--json", "--workers", 1)
     report = json.loads(out)
     assert (code, report["trust"]) == (1, "not_trusted")
@@ -69,3 +69,42 @@ def test_mistakes_are_one_sentence(options, words, smoothcert, refused, run):
 
 def test_what_is_no_run_is_refused(smoothcert, refused, tmp_path):
     assert "is not a run folder" in refused(smoothcert("audit", tmp_path))
+
+
+@pytest.mark.parametrize(
+    "statement, words",
+    [
+        ("UPDATE manifest SET value = '{{{' WHERE field = 'alpha'", "field 'alpha' of its manifest is no JSON"),
+        ("DROP TABLE manifest", "it has tables, but no manifest"),
+        ("DELETE FROM votes", "all votes are gone"),
+        ("UPDATE manifest SET value = '-1' WHERE field = 'engine'", "engine is -1, expected a text"),
+        ("UPDATE manifest SET value = '[1, 2, 2]' WHERE field = 'input_shape'",
+         "input_shape is stored as [1, 2, 2], but is [1, 8, 8]"),
+        ("DELETE FROM certificates WHERE idx = 2", "images missing: the run is unfinished (continue it with --resume)"),
+    ],
+)  # fmt: skip
+def test_damage_is_a_verdict_and_not_a_crash(statement, words, smoothcert, run):
+    with closing(sqlite3.connect(run / "run.sqlite")) as connection, connection:
+        connection.execute(statement)
+    code, out, _ = smoothcert("audit", run, "--workers", 1)
+    assert code == 1
+    assert words in out
+    if "JSON" in words:  # no other command reads it either
+        for command in (("analyze", run), ("export", run)):
+            code, _, err = smoothcert(*command)
+            assert (code, words in err) == (2, True)
+
+
+def test_a_file_cut_short_cannot_be_trusted(smoothcert, run):
+    content = (run / "run.sqlite").read_bytes()
+    for bad in (content[: len(content) // 2 + 7], b"junk" * 5_000):
+        (run / "run.sqlite").write_bytes(bad)
+        code, out, _ = smoothcert("audit", run)
+        assert code == 1
+        assert "is damaged or no run database" in out
+
+
+def test_what_the_line_says_is_not_said_again(smoothcert, run):
+    code, out, _ = smoothcert("audit", run, "--fraction", 0)
+    assert code == 3
+    assert out.count("no vote was drawn again") == 1

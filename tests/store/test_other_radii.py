@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import smoothcert as sc
 from smoothcert.cli.app import app
 from smoothcert.errors import InvalidArgumentError, StoreError
-from smoothcert.report import Summary
+from smoothcert.report import Summary, print_summaries
 from smoothcert.store import read_tsv
 
 SIGMA, N, SHAPE = 0.5, 2_000, (1, 2, 2)
@@ -120,7 +120,7 @@ def test_commands_give_radii_in_linf_and_say_that_they_are_weak(folder, tmp_path
     assert (exported.radius <= sc.Run.open(folder).in_norm("linf").results.radius).all()
     shown = CliRunner().invoke(app, ["analyze", str(folder), "--norm", "linf"]).output
     assert "weak" in shown
-    assert "radii in linf (from l2" in shown
+    assert "radii in linf (turned from l2" in shown
     answer = CliRunner().invoke(app, ["analyze", str(folder), "--norm", "linf", "--json"]).output
     assert json.loads(answer)[0]["norm"] == "linf"
 
@@ -163,3 +163,27 @@ def test_votes_for_no_class_compete_like_one():
     assert 0 < certificate.radius < truth
     without = SIGMA / 2 * (norm.ppf(0.45) - norm.ppf(0.15))
     assert certificate.radius < without / 2
+
+
+def test_radii_are_turned_once_and_by_name(folder, tmp_path):
+    run = sc.Run.open(folder)
+    turned = run.in_norm("linf")
+    with pytest.raises(InvalidArgumentError, match="is in linf already, turned from l2"):
+        turned.in_norm("l2")
+    with pytest.raises(InvalidArgumentError, match="norm must be one of l1, l2, linf, got 'l3'"):
+        run.in_norm("l3")
+    assert "norm" not in run.to_frame()
+    assert set(turned.to_frame()["norm"]) == {"linf"}
+    black = sc.Dataset.from_arrays(np.ones((2, *SHAPE), dtype=np.float32), [0, 0])
+    classifier = sc.SmoothedClassifier(spread_votes, sc.DiscreteReplacement(0.8), 10)
+    l0 = sc.certify(classifier, black, procedure=sc.FixedSample(n=100), workers=1)
+    with pytest.raises(InvalidArgumentError, match="has l0 radii, which cannot be turned into linf ones"):
+        l0.in_norm("linf")
+
+
+def test_the_small_print_says_how_radii_were_turned(tmp_path, capsys):
+    data = sc.Dataset.from_arrays(np.full((2, *SHAPE), 0.5, dtype=np.float32), [0, 0])
+    classifier = sc.SmoothedClassifier(spread_votes, sc.Uniform(0.4), 10)
+    run = sc.certify(classifier, data, procedure=sc.FixedSample(n=100), workers=1)
+    print_summaries([Summary.of_run(run.in_norm("linf"), "mine")])
+    assert "linf radii are l1 radii divided by the number of coordinates" in capsys.readouterr().out

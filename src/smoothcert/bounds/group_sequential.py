@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from smoothcert.bounds.boundary import Boundary, Floats, Ints, binomial_law, trim_law
 from smoothcert.bounds.clopper_pearson import check_level
+from smoothcert.errors import InvalidArgumentError
 
 EARLY_SHARE = 0.2  # of alpha for all looks but the last; the rest is kept for the last look
 _ROUNDING = 1e-9  # relative; hundreds of convolutions of positive numbers lose less than 1e-11
@@ -65,7 +66,10 @@ def group_sequential_table(looks: tuple[int, ...], p0: float, alpha: float, beta
     n = np.asarray(looks, dtype=np.int64)
     error = crossing_probability(n, certify, p0)
     if error > alpha:
-        raise ArithmeticError(f"group-sequential table spends {error} > alpha = {alpha} at p0 = {p0}")
+        raise InvalidArgumentError(
+            f"alpha={alpha:g} is too small for a group-sequential table at p0={p0:g}: rounded it spends {error:g}; "
+            "use a larger alpha or another procedure"
+        )
     return SpendingTable(Boundary(looks=n, certify=certify, abandon=n - failures), error)
 
 

@@ -7,7 +7,10 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar
 
+import numpy as np
+
 from smoothcert.certificates.certificate import Tally, Verdict
+from smoothcert.certificates.radii import named_radii
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.registry import Registry
@@ -92,7 +95,10 @@ def reachable_threshold(noise: NoiseLaw, radius: float) -> float:
     """Return the probability that `radius` needs; refuse a radius that no probability below 1 reaches."""
     p0 = float(noise.threshold(radius))
     if p0 >= 1:
+        law = ", ".join(f"{name} {value:g}" for name, value in noise.parameters().items())
+        most = named_radii(noise.radius(np.nextafter(1.0, 0.0)))[0]
         raise InvalidArgumentError(
-            f"radius {radius} is out of reach of {noise.describe()} whatever the votes; ask for a smaller one"
+            f"radius {radius:g} is out of reach of {noise.law_name} noise ({law}) whatever the votes: it proves radii "
+            f"up to {most:g}; ask for a smaller one"
         )
     return p0

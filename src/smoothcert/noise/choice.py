@@ -30,7 +30,8 @@ def choose_noise(
             )
     main = given[kind.main_parameter]
     if main is None:
-        raise InvalidArgumentError(f"noise {name!r} needs {kind.main_parameter}; give it")
+        needed = kind.main_parameter
+        raise InvalidArgumentError(f"noise {name!r} needs {needed}; give it, such as {needed} 0.8")
     if sigma is not None:
         return kind.from_sigma(sigma)
     return kind(**{key: value for key, value in given.items() if value is not None})

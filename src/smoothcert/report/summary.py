@@ -95,9 +95,7 @@ class Summary:
             f"{key} {value:g}" for key, value in self.manifest["noise"].items() if key != "name"
         )
         derived = (
-            f" (from {self.manifest['norm_of_noise']} by the size of the images)"
-            if "norm_of_noise" in self.manifest
-            else ""
+            f" (turned from {self.manifest['norm_of_noise']})" if "norm_of_noise" in self.manifest else ""
         )
         return (
             f"{self.manifest['dataset']['name']} ({self.manifest['dataset']['split']}), "

@@ -106,6 +106,26 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
         console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
 
 
+_TURNED = {
+    (
+        "l2",
+        "linf",
+    ): "linf radii are l2 radii divided by the square root of the number of coordinates: true, but weak; "
+    "noise made for l2 cannot do much better in high dimensions.",
+    ("l1", "linf"): "linf radii are l1 radii divided by the number of coordinates: true, but weak.",
+    (
+        "l1",
+        "l2",
+    ): "l2 radii are l1 radii divided by the square root of the number of coordinates: true, but weak.",
+}
+
+
+def _turned(summary: Summary) -> list[tuple[str, str]]:
+    """Return the norm of the noise and that of the radii, where these differ."""
+    source = summary.manifest.get("norm_of_noise")
+    return [] if source is None else [(source, summary.manifest["norm"])]
+
+
 def _small_print(summaries: Sequence[Summary], numbered: bool) -> Iterator[str]:
     """Yield the names behind numbers, which images they are about, and what to mind."""
     for summary in summaries:
@@ -142,11 +162,8 @@ def _small_print(summaries: Sequence[Summary], numbered: bool) -> Iterator[str]:
             "default: what the same votes prove without bounding the runner-up. Each of the two rows errs with "
             "probability at most alpha per image; picking the better one image by image would err more often."
         )
-    if any(summary.manifest.get("norm") == "linf" for summary in summaries):
-        yield (
-            "linf radii are l2 radii divided by the square root of the number of coordinates: true, but weak; noise "
-            "made for l2 cannot do much better in high dimensions."
-        )
+    for source, target in sorted({pair for summary in summaries for pair in _turned(summary)}):
+        yield _TURNED.get((source, target), f"{target} radii are {source} radii as they are: true, but weak.")
     if any(summary.samples is not None for summary in summaries):
         yield "votes: mean per image, counting those that chose the class. –: not asked about."
     if any(summary.evaluations_per_vote not in (None, 1.0) for summary in summaries):

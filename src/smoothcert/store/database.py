@@ -12,11 +12,18 @@ from pathlib import Path
 from typing import Any
 
 from smoothcert.certificates import Certificate
-from smoothcert.errors import StoreError
+from smoothcert.errors import DamagedRunError, StoreError
 from smoothcert.store.schema import FOR_AUDITS, SCHEMA, foreign_tables
 from smoothcert.store.seal import manifest_digest, seal
 
 FILE_NAME = "run.sqlite"
+
+
+def _value(field: Any, text: Any) -> Any:
+    try:
+        return json.loads(text)
+    except (TypeError, ValueError) as error:
+        raise sqlite3.DatabaseError(f"field {field!r} of its manifest is no JSON: {error}") from error
 
 
 def _create(file: Path) -> bool:
@@ -110,7 +117,7 @@ class RunDatabase:
                 f"{self.where} already holds this image ({error}); is another process writing to the same run?"
             ) from error
         except sqlite3.DatabaseError as error:
-            raise StoreError(
+            raise DamagedRunError(
                 f"{self.where} is damaged or no run database ({error}); restore it from a copy or start a new run"
             ) from error
         except OSError as error:
@@ -155,7 +162,7 @@ class RunDatabase:
             if "manifest" not in tables:
                 raise sqlite3.DatabaseError("it has tables, but no manifest")
             rows = self._connection.execute("SELECT field, value FROM manifest").fetchall()
-            return {field: json.loads(value) for field, value in rows}
+            return {field: _value(field, value) for field, value in rows}
 
     def add(self, certificate: Certificate, label: int) -> None:
         """Store one finished image."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -76,20 +76,27 @@ def check_same(stored: Mapping[str, Any], wanted: Mapping[str, Any], where: str)
         )
 
 
-def differences(stored: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
-    """Return a text for every field that differs between two manifests."""
-    return _differences("", stored, wanted)
+def differences(
+    stored: Mapping[str, Any], wanted: Mapping[str, Any], text: str = "{} was {} and is now {}"
+) -> list[str]:
+    """Return a text for every field that differs between two manifests.
+
+    Args:
+        stored: one of them.
+        wanted: the other.
+        text: sentence with places for the field and both values.
+    """
+    return [
+        text.format(field, _short(one), _short(other)) for field, one, other in _pairs("", stored, wanted)
+    ]
 
 
-def _differences(prefix: str, stored: Any, wanted: Any) -> list[str]:
+def _pairs(prefix: str, stored: Any, wanted: Any) -> Iterator[tuple[str, Any, Any]]:
     if isinstance(stored, Mapping) and isinstance(wanted, Mapping):
-        found = []
         for key in {**stored, **wanted}:
-            found += _differences(f"{prefix}{key}.", stored.get(key, _MISSING), wanted.get(key, _MISSING))
-        return found
-    if stored == wanted:
-        return []
-    return [f"{prefix.rstrip('.')} was {_short(stored)} and is now {_short(wanted)}"]
+            yield from _pairs(f"{prefix}{key}.", stored.get(key, _MISSING), wanted.get(key, _MISSING))
+    elif stored != wanted:
+        yield prefix.rstrip("."), stored, wanted
 
 
 def _short(value: Any) -> str:

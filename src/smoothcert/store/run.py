@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.certificates import Results
-from smoothcert.errors import InvalidArgumentError, StoreError
+from smoothcert.errors import DamagedRunError, InvalidArgumentError, StoreError
+from smoothcert.noise import NORMS
 from smoothcert.sampling import Counts
 from smoothcert.store.database import RunDatabase, refuse_no_run
 from smoothcert.store.other_radii import converted, default_radii, in_norm
@@ -75,7 +76,7 @@ class Run:
             raise StoreError(f"{database.where} holds no run yet; start it again with resume")
         foreign = database.foreign_tables()
         if foreign:  # a view could tell this reader another radius than the next one
-            raise StoreError(
+            raise DamagedRunError(
                 f"{database.where} was changed by another program: {foreign[0]}; restore it from a copy"
             )
         rows = database.rows(f"SELECT {', '.join(COLUMNS)} FROM certificates ORDER BY idx")
@@ -135,8 +136,20 @@ class Run:
         Args:
             norm: "l1", "l2" or "linf"; l0 radii have no counterpart.
         """
-        if norm == self.manifest["norm"]:
+        own = self.manifest["norm"]
+        if norm == own:
             return self
+        if norm not in NORMS:
+            raise InvalidArgumentError(f"norm must be one of {', '.join(NORMS)}, got {norm!r}")
+        if own not in NORMS:
+            raise InvalidArgumentError(
+                f"{self.name} has {own} radii, which cannot be turned into {norm} ones; leave the norm out"
+            )
+        if "norm_of_noise" in self.manifest:  # twice would give away more than once
+            raise InvalidArgumentError(
+                f"{self.name} is in {own} already, turned from {self.manifest['norm_of_noise']}; turn the run as it "
+                "was opened"
+            )
         radii = converted(self.column("radius"), self.manifest, self.manifest["norm"], norm)
         place = COLUMNS.index("radius")
         rows = [
@@ -167,6 +180,8 @@ class Run:
         frame["predicted"] = frame["predicted"].astype("Int64")
         frame["p_hat"] = self.p_hat
         frame["correct"] = self.results.correct
+        if "norm_of_noise" in self.manifest:
+            frame["norm"] = self.manifest["norm"]
         if self.default_results is not None:
             frame["predicted_default"] = pd.array(self.default_results.predicted, dtype="Int64")
             frame.loc[self.default_results.predicted < 0, "predicted_default"] = pd.NA

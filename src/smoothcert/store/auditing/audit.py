@@ -11,7 +11,7 @@ import torch
 
 from smoothcert.certificates import Certification, SmoothedClassifier, check_batch_size
 from smoothcert.data import Dataset
-from smoothcert.errors import InvalidArgumentError, SmoothcertError
+from smoothcert.errors import DamagedRunError, InvalidArgumentError, SmoothcertError
 from smoothcert.execution import progress
 from smoothcert.sampling import CHUNK_VOTES, check_workers
 from smoothcert.seeding import check_seed
@@ -71,10 +71,15 @@ def audit(
     threads = check_workers(workers)
     if batch_size is not None and batch_size < 1:
         raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {batch_size!r}")
-    stored = _read(folder)
-    report = AuditReport(str(run), images=len(stored.images), seed=check_seed(seed))
+    report = AuditReport(str(run), seed=check_seed(seed))
+    try:
+        stored = _read(folder)
+    except DamagedRunError as error:
+        report.found("file", str(error))
+        return report
+    report.images = len(stored.images)
     for text in stored.foreign:
-        report.found("images", f"{text}: other readers may see other values")
+        report.found("file", f"{text}: other readers may see other values")
     terms = None if stored.foreign else read_terms(stored, report)
     if terms is None:
         return report
@@ -175,7 +180,7 @@ def _certification(
     # A run of an earlier version may lack fields that are written today; what is there must be right.
     compared = [field for field in again if field in stored.manifest and field not in _LEFT_OUT]
     then, now = ({field: side[field] for field in compared} for side in (stored.manifest, again))
-    for text in differences(then, now):
+    for text in differences(then, now, "{} is stored as {}, but is {}"):
         report.found("manifest", text)
     unknown = sorted(set(stored.manifest) - set(again))
     if unknown and stored.manifest.get("versions") == again["versions"]:

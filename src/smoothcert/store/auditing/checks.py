@@ -57,30 +57,33 @@ def read_terms(stored: StoredRun, report: AuditReport) -> Terms | None:
 
 def _check_kinds(manifest: Mapping[str, Any]) -> None:
     """Raise KeyError or ValueError where a field that is used later is missing or of another kind."""
-    texts = [
-        manifest["model"],
-        manifest["engine"],
-        *(manifest["dataset"][p] for p in ("name", "split", "digest")),
-    ]
-    if not all(isinstance(text, str) for text in texts) or manifest["on_nan"] not in ON_NAN:
-        raise ValueError(f"texts are {texts}, on_nan is {manifest['on_nan']!r}")
+    texts = {"model": manifest["model"], "engine": manifest["engine"]}
+    texts.update({f"dataset.{part}": manifest["dataset"][part] for part in ("name", "split", "digest")})
+    for field, text in texts.items():
+        if not isinstance(text, str):
+            raise ValueError(f"{field} is {text!r}, expected a text")
+    if manifest["on_nan"] not in ON_NAN:
+        raise ValueError(f"on_nan is {manifest['on_nan']!r}, expected one of {', '.join(ON_NAN)}")
     indices, classes = manifest["indices"], manifest["num_classes"]
     if not isinstance(indices, list) or not all(isinstance(index, int) for index in indices):
         raise ValueError("indices are no list of numbers")
     if not isinstance(classes, int) or classes < 2:
-        raise ValueError(f"num_classes is {classes!r}")
+        raise ValueError(f"num_classes is {classes!r}, expected a number of at least 2")
 
 
 def check_images(stored: StoredRun, report: AuditReport) -> None:
     """Hold the stored images against the manifest's list."""
     listed, there = stored.manifest["indices"], [image.index for image in stored.images]
     for title, found in (
-        ("are missing: the run is unfinished, or they were removed", set(listed) - set(there)),
-        ("are stored, but not listed in the manifest", set(there) - set(listed)),
-        ("have counts or votes, but no certificate", set(stored.strays)),
+        (
+            "missing: the run is unfinished (continue it with --resume), or they were removed",
+            set(listed) - set(there),
+        ),
+        ("stored, but not listed in the manifest", set(there) - set(listed)),
+        ("without a certificate, but with counts or votes", set(stored.strays)),
     ):
         if found:
-            report.found("images", f"{len(found):,} images {title}: {_some(sorted(found))}")
+            report.found("images", f"images {title}: {len(found):,} of them ({_some(sorted(found))})")
     if len(set(listed)) != len(listed):
         report.found("images", "the manifest lists an image twice")
 
@@ -90,8 +93,9 @@ def check_seals(stored: StoredRun, report: AuditReport) -> None:
     broken = [image.index for image in stored.images if image.seal not in (None, stored.seal_of(image))]
     unsealed = [image.index for image in stored.images if image.seal is None and image.votes]
     if broken and len(broken) == len(stored.images):
+        gone = "" if any(image.votes for image in stored.images) else "; all votes are gone"
         report.found(
-            "manifest", "the manifest, or every image, was changed after it was written (no seal fits)"
+            "manifest", f"the manifest, or every image, was changed after it was written (no seal fits){gone}"
         )
     else:
         for index in broken:

@@ -88,6 +88,10 @@ def find_dataset(
     else:
         if data_dir is None and "data_dir" in stored.origin:
             data_dir = run / stored.origin["data_dir"]
+            report.notes.append(
+                f"its images were read from {_plain(data_dir)}, as the run says; that they are what their name says "
+                "is for you to know"
+            )
         try:
             found = load_dataset(given or wanted["name"], split=wanted["split"], data_dir=data_dir)
         except SmoothcertError as error:

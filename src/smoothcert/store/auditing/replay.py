@@ -109,7 +109,9 @@ class Replay:
     def _other_verdict(
         self, image: StoredImage, tallies: tuple[Tally, ...], verdict: Verdict, samples: int
     ) -> Iterator[str]:
-        _, _, outcome, predicted, radius, p_lower, stored_samples, evaluations, _ = image.certificate
+        _, _, outcome, predicted, radius, p_lower, stored_samples, evaluations, seconds = image.certificate
+        if not 0 <= seconds < math.inf:
+            yield f"it is stored to have taken {seconds!r} seconds"
         if outcome != verdict.outcome.name:
             yield f"it is stored as {outcome}, but its votes give {verdict.outcome.name}"
         if predicted != verdict.predicted:

@@ -24,7 +24,8 @@ class Finding:
 
     Args:
         kind: what is wrong: "manifest", "images", "label", "proof", "votes", "seal", "model", "data", "arithmetic",
-            "cost".
+            "cost",
+            "file".
         text: what was found, in a sentence.
         image: index of the image, or None if it is about the whole run.
     """
@@ -77,13 +78,18 @@ class AuditReport:
         return Trust.UNDECIDED if self.redrawn is None or self.unseen else Trust.TRUSTED
 
     @property
+    def _ordered(self) -> list[Finding]:
+        """The findings, broken seals last: they say that something was changed, the others say what."""
+        return sorted(self.findings, key=lambda finding: finding.kind == "seal")
+
+    @property
     def line(self) -> str:
         """The verdict in one line."""
         start = f"{self.name} {self.trust.value}"
         if self.findings:
             images = len({f.image for f in self.findings if f.image is not None})
             about = f", {images} of {self.images:,} images concerned" if images else ""
-            return f"{start}: {_count(len(self.findings), 'finding')}{about}; first: {self.findings[0]}"
+            return f"{start}: {_count(len(self.findings), 'finding')}{about}; first: {self._ordered[0]}"
         if self.redrawn is None:
             return f"{start}: {self.notes[0] if self.notes else 'nothing was re-drawn'}"
         if self.unseen:
@@ -100,14 +106,14 @@ class AuditReport:
 
     def lines(self) -> Iterable[str]:
         """Return the findings of the whole run, those of the first few images, and the notes."""
-        yield from (f"- {finding}" for finding in self.findings if finding.image is None)
-        images = list(dict.fromkeys(f.image for f in self.findings if f.image is not None))
-        for finding in self.findings:
+        yield from (f"- {finding}" for finding in self._ordered if finding.image is None)
+        images = list(dict.fromkeys(f.image for f in self._ordered if f.image is not None))
+        for finding in self._ordered:
             if finding.image in images[:_SHOWN]:
                 yield f"- {finding}"
         if len(images) > _SHOWN:
             yield f"- and {_count(len(images) - _SHOWN, 'further image')} with findings (--json lists all)"
-        yield from (f"note: {note}" for note in self.notes)
+        yield from (f"note: {note}" for note in self.notes if note not in self.line)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain values."""
