@@ -276,3 +276,11 @@ def test_too_few_votes_to_answer_are_refused_and_leave_nothing(plane, tmp_path):
     with pytest.raises(InvalidArgumentError, match="n=9 votes can never answer at alpha"):
         attack_images(plane, points(), radii=0.1, out=tmp_path / "a", **{**FAST, "n": 9})
     assert not (tmp_path / "a").exists()
+
+
+def test_an_attack_is_resumed_by_the_same_engine_only(plane, tmp_path):
+    attack_images(plane, points(), radii=0.1, seed=5, engine="torch", out=tmp_path, **FAST)
+    with pytest.raises(ManifestMismatchError, match="engine was 'torch' and is now 'autocast'"):
+        attack_images(
+            plane, points(), radii=0.1, seed=5, engine="autocast", out=tmp_path, resume=True, **FAST
+        )

@@ -28,4 +28,7 @@ def test_a_change_below_a_step_is_rounded_away_where_the_ball_allows():
     moved = clean + 0.4 / 255
     found = on_grid(moved, clean, float(torch.linalg.vector_norm(moved - clean)) + 1e-6)
     assert int((found != clean).sum()) == 10
+    one = clean.clone()
+    one[0] += 2 / 255
+    assert torch.equal(on_grid(one, clean, 1.0), one.mul(255).round() / 255)  # nothing else is moved
     assert torch.equal(on_grid(moved, clean, 0.9 / 255), clean)  # no other 8-bit image is so near

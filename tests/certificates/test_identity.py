@@ -1,5 +1,8 @@
 """A model's identity changes with what decides its answers."""
 
+import logging
+from collections import deque
+from decimal import Decimal
 from functools import partial
 
 import numpy as np
@@ -170,6 +173,51 @@ def test_functions_private_values_hooks_and_code_are_part_of_a_module():
     found = [identities(model)[0] for model in models]
     assert len(set(found)) == len(models)
     assert found[:5] == [identities(model)[0] for model in (Act(), Act(torch.cos), *models[2:5])]
+
+
+class Constant(torch.nn.Module):
+    sign = 1.0
+
+    def __init__(self, held=None):
+        super().__init__()
+        self.held = held
+
+    def forward(self, batch):
+        return self.sign * batch
+
+
+class Flip(torch.nn.Module):
+    def forward(self, batch):
+        return -batch
+
+
+def test_values_of_every_kind_shapes_ends_and_repeats_are_part_of_a_module(monkeypatch):
+    deep = [
+        1, np.float32(1), np.float32(-1), np.int64(1), Decimal(1), Decimal(2), torch.float32, torch.bfloat16, slice(1),
+        slice(2), range(2), range(3), bytearray(b"a"), bytearray(b"b"), deque([1]), deque([2]), torch.zeros(2, 3),
+        torch.zeros(3, 2), np.zeros((2, 3)), np.zeros((3, 2)), torch.zeros(6, dtype=torch.int32), [[1], 2], [[1, 2]],
+        [[[[[[[[1]]]]]]]], [[[[[[[[2]]]]]]]], {torch.tanh}, {torch.cos}, logging.getLogger("a"),
+    ]  # fmt: skip
+    found = [identities(Constant(held))[0] for held in deep]
+    assert len(set(found)) == len(deep)
+    before = identities(Constant())
+    monkeypatch.setattr(Constant, "sign", -1.0)
+    assert identities(Constant()) != before
+    flip, same = Flip(), torch.nn.Identity()
+    assert identities(torch.nn.Sequential(flip, same, flip)) != identities(
+        torch.nn.Sequential(flip, same, same)
+    )
+    instead = [torch.nn.Identity() for _ in range(2)]
+    for model, factor in zip(instead, (2, 3), strict=True):
+        model.forward = Scaled(factor)
+    assert identities(instead[0]) != identities(instead[1])
+
+
+def test_a_logger_is_not_what_it_has_been_told(caplog):
+    model = Constant(logging.getLogger("some.model"))
+    before = identities(model)
+    model.held.setLevel(logging.DEBUG)
+    assert identities(model) == before
 
 
 def test_what_holds_itself_has_an_identity():

@@ -1,6 +1,7 @@
 """Radii in another norm: true for every vector, tight where the ball touches, never rounded up."""
 
 import math
+import sys
 from decimal import Decimal, localcontext
 
 import numpy as np
@@ -59,6 +60,7 @@ def test_what_divides_exactly_stays_exact():
 def test_vectorised_and_without_end():
     assert radius_in_norm([0.0, 1.0, math.inf], "l2", "linf", 4)[[0, 2]].tolist() == [0.0, math.inf]
     assert isinstance(radius_in_norm(0.5, "l2", "linf", 4), float)
+    assert radius_in_norm(sys.float_info.max, "l2", "linf", 1) == sys.float_info.max
 
 
 @pytest.mark.parametrize("norms", [("l0", "l2"), ("l2", "l0"), ("l3", "l2")])
@@ -67,7 +69,7 @@ def test_refuses_other_norms(norms):
         radius_in_norm(1.0, *norms, 4)
 
 
-@pytest.mark.parametrize("dimension", [0, -1, 2.0, True])
+@pytest.mark.parametrize("dimension", [0, -1, 2.0, True, 10**400])
 def test_refuses_a_dimension(dimension):
     with pytest.raises(InvalidArgumentError, match="dimension"):
         radius_in_norm(1.0, "l2", "linf", dimension)

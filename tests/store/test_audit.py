@@ -16,8 +16,10 @@ from marks import needs_compiler
 from smoothcert.errors import StoreError
 from smoothcert.sampling import pack
 from smoothcert.store import Trust, audit
+from smoothcert.store.auditing.redraw import scale_of
 from smoothcert.store.auditing.stored import read_stored
 from smoothcert.store.database import RunDatabase
+from smoothcert.store.schema import SCHEMA, _name, _plain, foreign_tables
 from store.content import FILE, query
 
 INDICES = (0, 2, 5, 9, 11, 19)
@@ -555,3 +557,21 @@ def test_no_odd_value_stops_an_audit(forge, runs):
             statement = ("UPDATE manifest SET value = ? WHERE field = ?", (value, field))
             report = forge("sequential", statement, seal=False, fraction=0.05)
             assert report.trust is Trust.NOT_TRUSTED, (statement, report.line)
+
+
+def test_only_indexes_of_sqlite_itself_are_passed_over():
+    tables = [("table", _name(statement), _plain(statement)) for statement in SCHEMA]
+    index = ("index", "sqlite_autoindex_counts_1", None)
+    assert list(foreign_tables([*tables, index])) == []
+    trigger = (
+        "trigger",
+        "sqlite_autoindex_t",
+        "CREATE TRIGGER sqlite_autoindex_t AFTER INSERT ON counts BEGIN END",
+    )
+    assert list(foreign_tables([*tables, trigger])) == ["trigger 'sqlite_autoindex_t' belongs to no run"]
+
+
+def test_gaps_are_judged_in_units_that_rounding_has():
+    """Small logits by the largest of them, ordinary ones by 1, large ones by what float32 resolves."""
+    logits = np.array([[1e-5, 0.0], [0.0, 0.0], [3.0, -1.0], [-20.0, 1.0], [1e6, 0.0]])
+    np.testing.assert_allclose(scale_of(logits), [1e-5, 1, 1, 1, 4e4])

@@ -91,6 +91,8 @@ class AttackPlan:
             "n": self.n,
             "alpha": self.alpha,
             "seed": str(self.seed),
+            "engine": self.how["engine"],
+            "on_nan": self.classifier.on_nan,
             "certificates": hashlib.sha256(repr(sorted(self.certified.items())).encode()).hexdigest()[:16],
         }
 

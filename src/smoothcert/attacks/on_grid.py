@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 _STEPS = 255
+_NOTHING = 1e-3  # of a step: what float32 makes of a pixel that was not moved
 
 
 def on_grid(moved: torch.Tensor, clean: torch.Tensor, reach: float) -> torch.Tensor:
@@ -21,7 +22,7 @@ def on_grid(moved: torch.Tensor, clean: torch.Tensor, reach: float) -> torch.Ten
     start = (clean.double() * _STEPS).round().flatten()
     change = moved.double().flatten() * _STEPS - start
     whole = change.trunc()
-    left = change - whole
+    left = torch.where((change - whole).abs() > _NOTHING, change - whole, 0.0)
     order = left.abs().argsort(descending=True, stable=True)
     # One step more makes a square of (|w| + 1)^2 out of w^2.
     cost = torch.where(left != 0, 2 * whole.abs() + 1, torch.zeros_like(whole))[order].cumsum(0)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import logging
+from collections import deque
 from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
 from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -15,9 +19,19 @@ from torch import nn
 
 from smoothcert.ensembles import Panel, model_digest
 
-_DEPTH = 6  # of containers in containers; enough for closures over functions over settings
+_DEPTH = 10  # of containers in containers; enough for closures over functions over settings
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
-_HELD = (*_PLAIN, tuple, list, dict, torch.Tensor, np.ndarray)
+_TOLD = (
+    np.generic,
+    Decimal,
+    Fraction,
+    torch.dtype,
+    torch.device,
+    slice,
+    range,
+    bytearray,
+)  # wholly by their text
+_HELD = (*_PLAIN, *_TOLD, tuple, list, dict, torch.Tensor, np.ndarray)
 _OWN = frozenset(vars(nn.Module()))  # what torch keeps in every module
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 _NAMED = (
@@ -61,7 +75,7 @@ class _Fingerprint:
 
     def add_structure(self, model: nn.Module) -> None:
         """Add what decides a module's answers beside its weights: classes, settings, hooks, unsaved buffers."""
-        for name, part in model.named_modules():
+        for name, part in model.named_modules(remove_duplicate=False):
             kind = type(part)
             self._digest.update(f"{name}|{kind.__module__}.{kind.__qualname__}|{part.extra_repr()}|".encode())
             settings = {key: value for key, value in vars(part).items() if key not in _OWN}
@@ -69,7 +83,8 @@ class _Fingerprint:
                 settings = {
                     key: value
                     for key, value in settings.items()
-                    if not key.startswith("_") and isinstance(value, (*_HELD, *_FUNCTIONS))
+                    if key == "forward"
+                    or (not key.startswith("_") and isinstance(value, (*_HELD, *_FUNCTIONS)))
                 }
             self.add(settings, depth=1)
             for code in _code_of(kind):
@@ -86,10 +101,12 @@ class _Fingerprint:
         self._digest.update(type(value).__qualname__.encode() + b"|")
         if isinstance(value, torch.Tensor):
             raw = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
-            self._digest.update(raw.tobytes())
+            self._digest.update(f"{value.dtype}{tuple(value.shape)}".encode() + raw.tobytes())
         elif isinstance(value, np.ndarray):
-            self._digest.update(np.ascontiguousarray(value).tobytes())
-        elif isinstance(value, _PLAIN):
+            self._digest.update(
+                f"{value.dtype}{value.shape}".encode() + np.ascontiguousarray(value).tobytes()
+            )
+        elif isinstance(value, (*_PLAIN, *_TOLD)):
             self._digest.update(repr(value).encode())
         elif id(value) not in self._path and depth <= _DEPTH:
             self._path.add(id(value))
@@ -99,6 +116,7 @@ class _Fingerprint:
             else:
                 for part in _parts(value):
                     self.add(part, depth + 1)
+            self._digest.update(b")")
             self._path.remove(id(value))
 
 
@@ -111,13 +129,15 @@ def _is_named(value: Any) -> bool:
 
 
 def _code_of(kind: type) -> Iterable[Any]:
-    """Yield the methods of a user's class by name: two classes of one name may answer differently."""
+    """Yield methods and constants of a user's class by name: two classes of one name may answer differently."""
     for base in kind.__mro__:
         if not _is_named(base) and base is not object:
             for name, member in sorted(vars(base).items()):
-                function = getattr(member, "__func__", getattr(member, "fget", member))
-                if isinstance(function, FunctionType):
-                    yield (name, function)
+                held = getattr(member, "__func__", getattr(member, "fget", member))
+                if isinstance(held, FunctionType) or (
+                    name[:2] != "__" and isinstance(held, (*_HELD, *_FUNCTIONS))
+                ):
+                    yield (name, held)
 
 
 def _parts(value: Any) -> Iterable[Any]:
@@ -136,16 +156,24 @@ def _parts(value: Any) -> Iterable[Any]:
         return (value.func, value.args, value.keywords)
     if isinstance(value, dict):
         return [part for item in value.items() for part in item]
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | deque):
         return value
+    if isinstance(value, logging.Logger):  # whose handlers are the process's, not the model's
+        return (value.name,)
     if isinstance(value, ModuleType):
         return (value.__name__,)
     if isinstance(value, set | frozenset):
-        return sorted(map(repr, value))
+        return sorted(_text(part) for part in value)
     slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
     held = {name: getattr(value, name, None) for name in slots if isinstance(name, str) and name[:2] != "__"}
     name = getattr(value, "__name__", None)  # of what C made: a ufunc, a slot
     return (name, list(_code_of(type(value))), {**held, **getattr(value, "__dict__", {})})
+
+
+def _text(value: Any) -> str:
+    found = _Fingerprint()
+    found.add(value)
+    return found.text
 
 
 def _cells(function: FunctionType) -> list[Any]:

@@ -36,8 +36,8 @@ def radius_in_norm(radius: ArrayLike, source: str, target: str, dimension: int) 
                 f"{name} must be one of {', '.join(NORMS)}, got {norm!r}; radii in other norms cannot be turned into "
                 "these"
             )
-    if isinstance(dimension, bool) or not isinstance(dimension, int) or dimension < 1:
-        raise InvalidArgumentError(f"dimension must be an integer of at least 1, got {dimension!r}")
+    if isinstance(dimension, bool) or not isinstance(dimension, int) or not 1 <= dimension <= 2**53:
+        raise InvalidArgumentError(f"dimension must be an integer from 1 to 2^53, got {dimension!r}")
     r = checked_radius(radius)
     # ||v||_p <= d^(1/p - 1/q) ||v||_q for p <= q, and ||v||_p <= ||v||_q for p >= q.
     power = _INVERSE[source] - _INVERSE[target]
@@ -54,9 +54,8 @@ def _not_above(found: float, radius: float, dimension: int, power: float) -> flo
     """Return the largest float with found d^power <= radius, next to `found`: .05 / 8 is exact and stays."""
     if not 0 < found < math.inf:
         return found
-    found = math.nextafter(
-        math.nextafter(found, math.inf), math.inf
-    )  # the quotient may be off to either side
+    # The quotient may be off to either side.
+    found = min(radius, math.nextafter(math.nextafter(found, math.inf), math.inf))
     times = round(2 * power)  # found^2 d^times <= radius^2, in exact fractions
     while Fraction(found) ** 2 * dimension**times > Fraction(radius) ** 2:
         found = math.nextafter(found, 0)

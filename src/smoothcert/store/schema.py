@@ -37,7 +37,7 @@ def foreign_tables(master: Iterable[tuple[str, str, str | None]]) -> Iterator[st
     known = {_name(statement): _plain(statement) for statement in (*SCHEMA, *FOR_AUDITS)}
     missing = {_name(statement) for statement in SCHEMA}
     for kind, name, sql in master:
-        if name.startswith("sqlite_autoindex_"):
+        if kind == "index" and sql is None:  # SQLite's own, of a primary key
             continue
         missing.discard(name)
         if name not in known:

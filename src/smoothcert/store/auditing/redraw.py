@@ -27,6 +27,7 @@ LEAST_CHUNKS = 256
 """Chunks re-drawn by default, if the run has so many: seconds of work."""
 _DEFAULT_FRACTION = 0.01
 _MOST_ROUNDING = 5e-4  # share of re-drawn votes that rounding may explain: it is near 1e-5 for real networks
+_LARGE = 0.04  # times 1e-4: 32 steps of a float32
 _QUEUED = 2  # batches per worker
 _BATCHES = 4  # per job
 
@@ -185,6 +186,9 @@ class Comparison:
 
 
 def scale_of(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the unit in which gaps between a row's logits are judged: 1, or the largest if all are smaller."""
+    """Return the unit in which gaps between a row's logits are judged: 1; the largest if all are smaller.
+
+    For logits beyond 25 it is what float32 resolves of them: 32 of its steps are as much as 1e-4 there.
+    """
     largest = np.abs(logits).max(axis=1)
-    return np.where(largest > 0, np.minimum(largest, 1.0), 1.0)
+    return np.where(largest > 0, np.maximum(np.minimum(largest, 1.0), _LARGE * largest), 1.0)
