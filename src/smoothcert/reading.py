@@ -1,0 +1,92 @@
+"""Files read whole and within limits, whatever stands at their path."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+from smoothcert.errors import SmoothcertError
+
+MOST_BYTES = 64 * 2**20
+"""Of a text file: far more than any card, recipe or log has."""
+_DEPTH = 64  # of containers in containers in JSON; no file of ours has ten
+
+
+def read_bytes(path: Path, error: type[SmoothcertError], *, most: int = MOST_BYTES) -> bytes:
+    """Return the content of a regular file; refuse devices, pipes, folders and files that are too large.
+
+    Never waits: opening a pipe that nobody writes into would.
+
+    Args:
+        path: the file; a link to one is followed.
+        error: what to raise.
+        most: bytes it may have.
+    """
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise error(f"{path} is no regular file but a {_kind(status.st_mode)}; give a file")
+            with os.fdopen(descriptor, "rb", closefd=False) as file:
+                content = file.read(most + 1) if status.st_size <= most else b""
+        finally:
+            os.close(descriptor)
+    except OSError as failure:
+        raise error(f"cannot read {path}: {failure.strerror or failure}") from failure
+    except ValueError as failure:  # a null character in the path
+        raise error(f"cannot read {str(path)!r}: {failure}") from failure
+    if status.st_size > most or len(content) > most:
+        raise error(f"{path} is larger than the {most:,} bytes that such a file may have")
+    return content
+
+
+def read_text(path: Path, error: type[SmoothcertError], *, most: int = MOST_BYTES) -> str:
+    """Return the content of a regular UTF-8 file, as `read_bytes` reads it."""
+    try:
+        return read_bytes(path, error, most=most).decode("utf-8")
+    except UnicodeDecodeError as failure:
+        raise error(f"{path} is not text: {failure}") from failure
+
+
+def parse_json(text: str | bytes, where: str, error: type[SmoothcertError]) -> Any:
+    """Return what a JSON text says; refuse NaN and infinities, long numbers and deep nesting.
+
+    Args:
+        text: the JSON.
+        where: named in the error, e.g. the file.
+        error: what to raise.
+    """
+    try:
+        value = json.loads(text, parse_constant=_no_constant)
+        if _deeper_than(value, _DEPTH):
+            raise ValueError(f"nested more than {_DEPTH} deep")
+    except (ValueError, RecursionError) as failure:
+        raise error(f"{where} is no JSON that can be read: {failure}") from failure
+    return value
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no number")
+
+
+def _deeper_than(value: Any, depth: int) -> bool:
+    level = [value]
+    for _ in range(depth):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return False
+    return True
+
+
+def _kind(mode: int) -> str:
+    kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+    return kinds.get(stat.S_IFMT(mode), "device")
