@@ -31,6 +31,10 @@ class ModelOutputError(SmoothcertError, ValueError):
     """A model answered with the wrong shape, or with NaN or infinite logits."""
 
 
+class EngineDisagreementError(SmoothcertError, RuntimeError):
+    """An engine answers otherwise than the model it was made from, on images of the run itself."""
+
+
 class WorkerError(SmoothcertError, RuntimeError):
     """A worker process died, or its model raised an error that cannot leave the process."""
 

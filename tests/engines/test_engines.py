@@ -13,7 +13,7 @@ from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.torch_engine import folded
 from smoothcert.errors import UnknownNameError
 
-EXACT = ["torch", "onnx"]  # `compiled` needs minutes for some models: it has a test of its own
+EXACT = ["torch", "onnx", "eager"]  # `compiled` needs minutes for some models: it has a test of its own
 IMAGE = torch.rand(1, 8, 8, generator=torch.Generator().manual_seed(0))
 
 
@@ -159,7 +159,7 @@ def test_auto_is_a_fixed_rule():
     assert engine_rule("auto", model, IMAGE, planned_votes=10**9) == "onnx"
     assert engine_rule("auto", lambda batch: batch, IMAGE, planned_votes=10**9) == "torch"
     assert engine_rule("torch", model, IMAGE, planned_votes=10**9) == "torch"
-    with pytest.raises(UnknownNameError, match="known: auto, autocast, compiled, onnx, torch"):
+    with pytest.raises(UnknownNameError, match="known: auto, autocast, compiled, eager, onnx, torch"):
         engine_rule("tensorrt", model, IMAGE, planned_votes=1)
 
 

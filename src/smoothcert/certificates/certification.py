@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 import torch
 
 from smoothcert.certificates.certificate import Certificate
+from smoothcert.certificates.identity import identities, is_settled
 from smoothcert.certificates.procedure import Plan, Trial
 from smoothcert.engines import Engine, rows_in_cache
 from smoothcert.errors import InvalidArgumentError
@@ -16,9 +19,19 @@ from smoothcert.sampling import (
     Journey,
     Sampler,
     WorkerPool,
+    can_fork,
     check_fixed_function,
+    holds_in_threads,
     needs_processes,
+    refuse_other_votes,
 )
+
+_log = logging.getLogger("smoothcert")
+
+
+class _How(TypedDict):
+    seed: int
+    on_nan: str
 
 
 @dataclass(frozen=True)
@@ -57,29 +70,56 @@ class Certification:
                 f"{len(self.models)} models named, but the engine answers for {self.engine.answers}"
             )
 
-    def check(self, image: torch.Tensor) -> None:
-        """Refuse a model that is not a fixed function of an image like this one; once per engine."""
-        if not self.engine.probed:
-            check_fixed_function(self.engine, self.noise, image, seed=self.seed, on_nan=self.on_nan)
-            self.engine.probed = True
+    def check(self, images: Mapping[int, torch.Tensor], *, batch_size: int) -> None:
+        """Refuse a model that is not a fixed function of an image, or an engine that answers otherwise than it.
+
+        Most is done once per engine and size of batch.
+
+        Args:
+            images: the first images of the run, by index; one is enough.
+            batch_size: most rows per forward pass of the run.
+        """
+        engine, how = self.engine, _How(seed=self.seed, on_nan=self.on_nan)
+        image = next(iter(images.values()))
+        rows = min(batch_size, max(self._planned_votes, 1))
+        if (rows, self.on_nan) not in engine.probed:
+            check_fixed_function(engine, self.noise, image, rows=rows, **how)
+            engine.probed.add((rows, self.on_nan))
+        refuse_other_votes(engine, self.noise, images, self.plan.phases[0].name, **how)
+        if engine.thread_safe is None:
+            # What a model writes down when it is asked, two threads would write down at once.
+            unchanged = not engine.as_is or identities(engine.model) == self.models
+            engine.thread_safe = not engine.as_is or (
+                unchanged and holds_in_threads(engine, self.noise, image, **how)
+            )
+
+    @property
+    def _planned_votes(self) -> int:
+        return self.images * self.plan.planned_votes
 
     def pool(self, workers: int, batch_size: int) -> WorkerPool:
-        """Return a pool of workers, to be entered: threads, or processes for a model that holds the lock."""
+        """Return a pool of workers, to be entered: threads, or processes where threads would hinder each other."""
 
         def make() -> Sampler:
             return Sampler(self.engine, self.noise, seed=self.seed, batch_size=batch_size, on_nan=self.on_nan)
 
-        votes = self.images * self.plan.planned_votes
-        return WorkerPool(make, workers, processes=needs_processes(self.engine, votes, workers))
+        if self.engine.thread_safe is False and workers > 1:
+            alone = not can_fork()
+            how = "one worker asks it" if alone else "workers are processes"
+            _log.warning("the model mixes up calls that are made at the same time; %s", how)
+            return WorkerPool(make, 1 if alone else workers, processes=not alone, threads=False)
+        return WorkerPool(make, workers, processes=needs_processes(self.engine, self._planned_votes, workers))
 
     def journey(self, index: int, image: torch.Tensor, saved: dict[str, Any] | None = None) -> Journey:
         """Return an image's journey from the start, or from where `save` left it.
 
-        A state that other classifiers left behind is not used: their votes prove nothing about these.
+        A state that other classifiers left behind is not used: their votes prove nothing about these. Nor is one of a
+        classifier whose identity is not settled, which may have been exchanged since.
         """
         trials = [self.plan.start() for _ in self.models]
         journey = Journey(index, image, self.plan.phases, trials, self.engine.num_classes)
-        if saved is not None and tuple(saved["models"]) == self.models:
+        same = saved is not None and tuple(saved["models"]) == self.models
+        if saved is not None and same and all(map(is_settled, self.models)):
             for trial, state in zip(trials, saved["trials"], strict=True):
                 trial.restore(state)
             journey.restore(saved["journey"])

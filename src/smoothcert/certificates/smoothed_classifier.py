@@ -12,7 +12,7 @@ from smoothcert.certificates.certificate import Certificate
 from smoothcert.certificates.certification import Certification, check_batch_size
 from smoothcert.certificates.ensemble_record import ensemble_records
 from smoothcert.certificates.fixed_sample import FixedSample
-from smoothcert.certificates.identity import identities
+from smoothcert.certificates.identity import identities, is_settled
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.prediction import plan_prediction
 from smoothcert.certificates.procedure import Plan, Procedure
@@ -201,9 +201,12 @@ class SmoothedClassifier:
     ) -> Engine:
         """Return an engine, the last one again if it is about the same weights: building one takes seconds."""
         wanted = engine_rule(name, self.model, example, planned_votes)
-        identity = (wanted, models, example.shape)
-        if self._last_engine is None or self._last_engine[0] != identity:
-            self._last_engine = (identity, build_engine(wanted, self.model, self.num_classes, example))
+        noise = self.noise.for_shape(example.shape)
+        identity = (wanted, models, example.shape, noise.describe())
+        same = self._last_engine is not None and self._last_engine[0] == identity
+        if self._last_engine is None or not same or not all(map(is_settled, models)):
+            engine = build_engine(wanted, self.model, self.num_classes, example, noise)
+            self._last_engine = (identity, engine)
         return self._last_engine[1]
 
     def _answer(
@@ -219,7 +222,7 @@ class SmoothedClassifier:
         if len(certification.models) != 1:
             raise InvalidArgumentError("a panel answers for several classifiers; use certify_panel")
         rows = check_batch_size(batch_size, tensor, certification.engine)
-        certification.check(tensor)
+        certification.check({int(index): tensor}, batch_size=rows)
         with certification.pool(check_workers(workers), rows) as pool:
             (journey,) = travel([certification.journey(int(index), tensor)], pool, batch_size=rows)
         return certification.certificates(journey)[0]

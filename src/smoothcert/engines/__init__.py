@@ -2,11 +2,14 @@
 
 from smoothcert.engines.compiled_engine import CompiledEngine
 from smoothcert.engines.early_exit import EarlyExitEngine
-from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of, name_on
+from smoothcert.engines.engine import ENGINES, Engine, Model, device_of, name_on
+from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.logits import as_logits
 from smoothcert.engines.onnx_engine import OnnxEngine
 from smoothcert.engines.resolve import build_engine, engine_rule
+from smoothcert.engines.rounding import allowed_difference
 from smoothcert.engines.rows import rows_in_cache
-from smoothcert.engines.torch_engine import AutocastEngine, TorchEngine
+from smoothcert.engines.torch_engine import AutocastEngine, EagerEngine, TorchEngine
 from smoothcert.ensembles import MIN_ROWS
 
 __all__ = [
@@ -14,12 +17,15 @@ __all__ = [
     "MIN_ROWS",
     "AutocastEngine",
     "CompiledEngine",
+    "EagerEngine",
     "EarlyExitEngine",
     "Engine",
     "EngineUnavailableError",
     "Model",
     "OnnxEngine",
     "TorchEngine",
+    "allowed_difference",
+    "as_logits",
     "build_engine",
     "device_of",
     "engine_rule",

@@ -10,7 +10,9 @@ import torch
 from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of
+from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
+from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.understood import refuse_not_understood
 from smoothcert.ensembles import MIN_ROWS
 
 
@@ -29,6 +31,7 @@ class CompiledEngine(Engine):
         super().__init__(model, num_classes, example, device_of(model))
         if not isinstance(model, nn.Module):
             raise EngineUnavailableError("only torch modules are compiled")
+        refuse_not_understood(model)
         self._lock = threading.Lock()
         self._seen: set[int] = set()
         try:

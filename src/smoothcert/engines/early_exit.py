@@ -7,8 +7,10 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.rows import rows_in_cache
+from smoothcert.engines.understood import refuse_intercepted
 from smoothcert.ensembles import counted, whole_parts
 
 
@@ -30,12 +32,15 @@ class EarlyExitEngine(Engine):
     gathers = 8
 
     def __init__(self, kind: type[Engine], model: nn.Module, num_classes: int, example: torch.Tensor) -> None:
+        refuse_intercepted(model)  # what is between the parts is not called but taken apart
         parts = whole_parts(model, example)
         self._parts = {part: kind(part, num_classes, seen) for part, seen in parts}
         self._rows = {part: rows_in_cache(seen) for part, seen in parts}
         first = next(iter(self._parts.values()))
         self.registered_name = kind.registered_name  # type: ignore[misc]  # as every instance of `kind` has it
         super().__init__(model, num_classes, example, first.device)
+        self.as_is = any(part.as_is for part in self._parts.values())
+        refuse_other_answers(self.exact_forward, lambda batch: model(batch.to(self.device)), example)
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
         return self.counted_forward(batch)[0]
@@ -45,6 +50,13 @@ class EarlyExitEngine(Engine):
         batch = batch.to(self.device, non_blocking=True)
         logits, passes = counted(self.model, batch, self._run)  # type: ignore[arg-type]  # modules only
         return logits, passes.cpu().numpy().reshape(len(batch), self.answers)
+
+    @torch.inference_mode()
+    def exact_forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+        def run(part: nn.Module, rows: torch.Tensor) -> torch.Tensor:
+            return self._parts[part].exact_forward(rows)
+
+        return counted(self.model, batch.to(self.device), run)[0]  # type: ignore[arg-type]  # modules only
 
     def _run(self, part: nn.Module, batch: torch.Tensor) -> torch.Tensor:
         # Equal pieces: a small rest would fall below the rows that a pass must have.

@@ -11,15 +11,12 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from smoothcert.engines.logits import as_logits
 from smoothcert.ensembles import MIN_ROWS, Priced, padded
 from smoothcert.errors import ModelOutputError
 from smoothcert.registry import Registry
 
 Model = Callable[[torch.Tensor], Any]
-
-
-class EngineUnavailableError(Exception):
-    """An engine cannot execute a model; the message says why. Never seen by users: another engine steps in."""
 
 
 class Engine(ABC):
@@ -52,7 +49,10 @@ class Engine(ABC):
         # Kernels of torch and ONNX Runtime let go of the interpreter lock; what a plain callable does is not
         # known (None) before somebody has measured it.
         self.releases_lock: bool | None = True if isinstance(model, nn.Module) else None
-        self.probed = False  # set by whoever has checked that this is a fixed function of one image
+        self.as_is = False  # whether `forward` calls the model itself and not a transformed copy
+        self.thread_safe: bool | None = None  # whether it may be asked from two threads; None: not tried yet
+        self.probed: set[Any] = set()  # under what it was found to be a fixed function of one image
+        self.compared = 0  # chunks of votes that model and engine have both drawn
         # Only what this package makes says what it costs; an attribute of that name on a user's model is its own.
         cost = model.evaluations_per_vote if isinstance(model, Priced) else 1
         self.evaluations_per_vote: tuple[int, ...] = (cost,) if isinstance(cost, int) else cost
@@ -65,6 +65,10 @@ class Engine(ABC):
     @abstractmethod
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
         """Execute the model on a float32 batch of at least MIN_ROWS rows; batch and logits may be on any device."""
+
+    def exact_forward(self, batch: torch.Tensor) -> torch.Tensor:
+        """Return what `forward` does in the model's own precision, for comparing the two."""
+        return self.forward(batch)
 
     def counted_forward(self, batch: torch.Tensor) -> tuple[torch.Tensor, NDArray[np.int64] | None]:
         """Return what `forward` does, and network evaluations by row and answer where these differ.
@@ -88,8 +92,7 @@ class Engine(ABC):
         if rows < MIN_ROWS:
             batch = padded(batch)
         logits, passes = self.counted_forward(batch)
-        if logits.is_complex():
-            raise ModelOutputError("the model answers with complex numbers; let it answer with real logits")
+        logits = as_logits(logits)
         wanted = (batch.shape[0], self.answers, self.num_classes)
         plain = (wanted[0], wanted[2]) if self.answers == 1 else wanted
         if tuple(logits.shape) not in (wanted, plain):
@@ -97,7 +100,6 @@ class Engine(ABC):
                 f"the model must answer a batch of {batch.shape[0]} images with logits of shape {plain}, got "
                 f"{tuple(logits.shape)}; set num_classes to the model's number of logits"
             )
-        logits = logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
         if rows == batch.shape[0]:
             return logits, passes
         return logits[:rows], None if passes is None else passes[:rows]

@@ -13,8 +13,10 @@ import torch
 from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of
+from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
+from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.max_pool import with_honest_pools
+from smoothcert.engines.understood import refuse_not_understood
 from smoothcert.ensembles import MIN_ROWS
 
 
@@ -36,6 +38,7 @@ class OnnxEngine(Engine):
             raise EngineUnavailableError(
                 f"it is on {device_of(model)}, and ONNX Runtime is run on the CPU here"
             )
+        refuse_not_understood(model)
         self._session = _session(_exported(with_honest_pools(model), example))
         self._input = self._session.get_inputs()[0].name
         refuse_other_answers(self.forward, model, example)

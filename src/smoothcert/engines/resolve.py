@@ -7,12 +7,16 @@ import logging
 import torch
 from torch import nn
 
+from smoothcert.engines.agreement import refuse_other_answers_under
 from smoothcert.engines.early_exit import EarlyExitEngine
-from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of, name_on
-from smoothcert.engines.torch_engine import TorchEngine
-from smoothcert.ensembles import exits_early, whole_parts
+from smoothcert.engines.engine import ENGINES, Engine, Model, device_of, name_on
+from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.rows import rows_in_cache
+from smoothcert.engines.torch_engine import EagerEngine, TorchEngine
+from smoothcert.ensembles import MIN_ROWS, exits_early, whole_parts
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.models import forward_flops
+from smoothcert.noise import NoiseLaw
 
 EXPORT_PAYS = 8e12
 """Floating-point operations from which the seconds of exporting are won back.
@@ -51,17 +55,48 @@ def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: i
     return "onnx" if planned_votes * cost >= EXPORT_PAYS else "torch"
 
 
-def build_engine(name: str, model: Model, num_classes: int, example: torch.Tensor) -> Engine:
-    """Return the engine called `name`; where it cannot execute the model, torch with one line saying why."""
-    kind = ENGINES[name.partition("@")[0]]
-    try:
-        return _built(kind, model, num_classes, example)
-    except EngineUnavailableError as error:
-        _log.warning("engine %s cannot run this model: %s; running it with torch", name, error)
-        return _built(TorchEngine, model, num_classes, example)
+def build_engine(
+    name: str, model: Model, num_classes: int, example: torch.Tensor, noise: NoiseLaw | None = None
+) -> Engine:
+    """Return the engine called `name`; where it cannot run the model faithfully, another with one line saying why.
+
+    Args:
+        name: as `engine_rule` returned it.
+        model: any callable from batch to logits.
+        num_classes: classes that every answer must have.
+        example: one image of the shape that will be asked about.
+        noise: law of the noise that will be added to it, under which engine and model are compared; None compares
+            them under general noise only.
+    """
+    reason: Exception | None = None
+    kinds: list[type[Engine]] = [ENGINES[name.partition("@")[0]], TorchEngine]
+    for kind in dict.fromkeys(kinds):
+        try:
+            engine = _built(kind, model, num_classes, example, noise)
+            break
+        except EngineUnavailableError as error:
+            reason = reason or error
+    else:
+        engine = EagerEngine(model, num_classes, example)
+    if reason is not None:
+        used = engine.engine_name
+        _log.warning("engine %s cannot run this model: %s; running it with %s", name, reason, used)
+    return engine
 
 
-def _built(kind: type[Engine], model: Model, num_classes: int, example: torch.Tensor) -> Engine:
-    if isinstance(model, nn.Module) and exits_early(model):
+def _built(
+    kind: type[Engine], model: Model, num_classes: int, example: torch.Tensor, noise: NoiseLaw | None
+) -> Engine:
+    engine = _made(kind, model, num_classes, example)
+    if noise is not None and not engine.as_is:
+        rows = (engine.gathers * rows_in_cache(example), 2 * MIN_ROWS + 5)
+        refuse_other_answers_under(
+            noise, rows, engine.exact_forward, lambda batch: model(batch.to(engine.device)), example
+        )
+    return engine
+
+
+def _made(kind: type[Engine], model: Model, num_classes: int, example: torch.Tensor) -> Engine:
+    if isinstance(model, nn.Module) and exits_early(model) and kind is not EagerEngine:
         return EarlyExitEngine(kind, model, num_classes, example)
     return kind(model, num_classes, example)

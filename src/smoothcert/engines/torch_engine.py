@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import copy
 import warnings
 from typing import Any, ClassVar
@@ -10,7 +11,10 @@ import torch
 from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.engine import ENGINES, Engine, EngineUnavailableError, Model, device_of
+from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
+from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.logits import as_logits
+from smoothcert.engines.understood import refuse_not_understood
 from smoothcert.ensembles import Panel, TrunkedEnsemble, VotingEnsemble
 
 
@@ -19,29 +23,48 @@ class TorchEngine(Engine):
     """The model in torch, without gradient bookkeeping; works for any callable and on the model's device.
 
     A module is copied, its batch norms are folded into the convolutions before them and its images are laid
-    out channels last, if its answers stay the same; anything else is called as it is.
+    out channels last, if it is sure to be understood and its answers stay the same; anything else is called as it is.
     """
 
     registered_name: ClassVar[str] = "torch"
     _autocast: ClassVar[bool] = False
+    _folds: ClassVar[bool] = True
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         super().__init__(model, num_classes, example, device_of(model))
         self._layout = torch.contiguous_format
         self._run: Any = model
-        if isinstance(model, nn.Module):
-            try:
+        if isinstance(model, nn.Module) and self._folds:
+            # No harm where it fails: the fold is only for speed.
+            with contextlib.suppress(EngineUnavailableError):
                 self._run = folded(model, example)
                 self._layout = torch.channels_last if example.dim() == 3 else torch.contiguous_format
-            except EngineUnavailableError:
-                self._run = model  # no harm: the fold is only for speed
+        self.as_is = self._run is model
 
     @torch.inference_mode()
     def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+        return self._forward(batch, autocast=self._autocast)
+
+    @torch.inference_mode()
+    def exact_forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+        return self._forward(batch, autocast=False)
+
+    def _forward(self, batch: torch.Tensor, *, autocast: bool) -> torch.Tensor:
         moved = batch.to(self.device, non_blocking=True)
         # Said outright, because the caller's own autocast would hold in its thread and not in the workers.
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=self._autocast):
-            return torch.as_tensor(self._run(moved.contiguous(memory_format=self._layout)))
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=autocast):
+            return as_logits(self._run(moved.contiguous(memory_format=self._layout)))
+
+
+@ENGINES.register("eager")
+class EagerEngine(TorchEngine):
+    """The model as it is: `model(x)` without gradient bookkeeping, nothing folded, copied or laid out otherwise.
+
+    Not fast. For whoever trusts no transformation, and for models that no engine can transform faithfully.
+    """
+
+    registered_name: ClassVar[str] = "eager"
+    _folds: ClassVar[bool] = False
 
 
 @ENGINES.register("autocast")
@@ -63,6 +86,7 @@ def folded(model: nn.Module, example: torch.Tensor) -> nn.Module:
     Of an ensemble, whose rule cannot be traced, each member, trunk or head is folded by itself. Raises
     `EngineUnavailableError` for a module that cannot be traced, or whose answers change.
     """
+    refuse_not_understood(model)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

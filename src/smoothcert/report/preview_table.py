@@ -37,9 +37,9 @@ def print_preview(
     certification = classifier.certification(
         procedure, alpha=alpha, seed=seed, engine=engine, example=example, images=len(indices)
     )
-    certification.check(example)
-    set_up = time.monotonic() - start
     rows = check_batch_size(batch_size, example, certification.engine)
+    certification.check({indices[0]: example}, batch_size=rows)
+    set_up = time.monotonic() - start
     most = check_workers(workers)
     found = calibrate(certification, dataset, indices, batch_size=rows)
     counts = sorted({1, most, 2 * most})

@@ -54,9 +54,17 @@ class WorkerPool:
         workers: number of threads; 1 works in the calling thread.
         processes: let each of several threads drive a process that does its work; where processes cannot be
             started, the threads do it.
+        threads: whether they may: where not, one worker does it.
     """
 
-    def __init__(self, make_sampler: Callable[[], Sampler], workers: int, *, processes: bool = False) -> None:
+    def __init__(
+        self,
+        make_sampler: Callable[[], Sampler],
+        workers: int,
+        *,
+        processes: bool = False,
+        threads: bool = True,
+    ) -> None:
         self.workers = workers
         self.outstanding = 0
         self._make = make_sampler
@@ -64,7 +72,7 @@ class WorkerPool:
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._children: list[ProcessSampler] = []
-        self._processes = processes and workers > 1
+        self._processes, self._may_thread = processes and workers > 1, threads
         self._inline = make_sampler() if workers == 1 else None
         self._settings = single_threaded_torch()
 
@@ -85,8 +93,11 @@ class WorkerPool:
             for _ in range(self.workers):
                 self._children.append(ProcessSampler(self._make))
         except (OSError, AssertionError, ValueError) as error:  # no memory, inside a daemon, no such system
-            _log.warning("cannot start worker processes (%s); workers are threads", error)
+            how = "workers are threads" if self._may_thread else "one worker does it all"
+            _log.warning("cannot start worker processes (%s); %s", error, how)
             self._close_children()
+            if not self._may_thread:
+                self.workers, self._inline = 1, self._make()
 
     def _start_threads(self) -> None:
         for number in range(self.workers):

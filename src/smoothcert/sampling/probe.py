@@ -2,66 +2,114 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import torch
 
-from smoothcert.engines import MIN_ROWS, Engine, device_of
+from smoothcert.engines import MIN_ROWS, Engine, allowed_difference, device_of
 from smoothcert.errors import InvalidImageError, ModelOutputError, SmoothcertError, UnsoundModelError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling.chunks import Chunk
 from smoothcert.sampling.sampler import Sampler
 from smoothcert.sampling.schedule import CHUNK_VOTES
+from smoothcert.sampling.thread_safety import answers_hold_in_threads
 
-_TOLERANCE = 1e-3  # of the spread of a row's logits; other batch shapes round differently, but far less
-_ROWS = 3 * MIN_ROWS
+_TOLERANCE = 1e-3  # of the spread of logits; other batch shapes round differently, but far less
 
 
 def check_fixed_function(
-    engine: Engine, noise: NoiseLaw, image: torch.Tensor, *, seed: int, on_nan: str
+    engine: Engine, noise: NoiseLaw, image: torch.Tensor, *, seed: int, on_nan: str, rows: int
 ) -> None:
-    """Run one batch twice, in another order, among other neighbours and in part; refuse answers that differ.
+    """Run a batch twice, in parts of every size, in other places and among other neighbours; refuse other answers.
 
-    Catches dropout, batch statistics, models that write into their input, and the wrong number of logits. It
-    cannot prove that a model is fixed: one that changes its mind later, or reads a clock, passes.
+    Catches dropout, batch statistics, models that write into their input, answers that depend on a row's place or on
+    the number of rows, and the wrong number of logits. It cannot prove that a model is fixed: one that changes its
+    mind later, or reads a clock, passes.
+
+    Args:
+        engine: executes the model.
+        noise: law of the noise.
+        image: one of the images.
+        seed: of the run; the probe has streams of its own.
+        on_nan: what NaN logits do, see `Sampler`.
+        rows: most rows that a batch of the run will have.
     """
     refuse_training_mode(engine.model)
-    # The probe has a phase of its own, so its noise is no vote's noise.
+    rows = max(rows, MIN_ROWS)
     sampler = Sampler(engine, noise, seed=seed, batch_size=CHUNK_VOTES, on_nan=on_nan)
-    batch, others = (
-        sampler.noisy_images([Chunk(image, 0, "probe", number, CHUNK_VOTES)])[:_ROWS].clone()
-        for number in range(2)
-    )
+    batch, others = (noisy_probe(sampler, image, rows, number) for number in range(2))
     first = _answers(engine, batch)
     if on_nan == "raise" and not bool(torch.isfinite(first).all()):
         raise ModelOutputError(
-            'the model answers with NaN or infinite logits; mend it, or count such votes with on_nan="count"'
+            'the model answers with NaN or infinite logits; fix it, or count such votes with on_nan="count"'
         )
-    _refuse_writing(engine.model, batch)
+    _refuse_writing(engine.model, batch[:MIN_ROWS])
     if not torch.equal(first.nan_to_num(), _answers(engine, batch).nan_to_num()):
         raise UnsoundModelError(
             "the model gave two different answers to the same batch, so no certificate about it could be true; "
             "remove randomness such as functional dropout (F.dropout needs training=False)"
         )
-    order = torch.arange(_ROWS).roll(MIN_ROWS + 5)
-    mixed, kept = others.clone(), torch.arange(_ROWS) % 3 == 1
-    mixed[kept] = batch[kept]
-    _refuse_difference(_answers(engine, batch[order]), first[order])
-    _refuse_difference(_answers(engine, mixed)[kept], first[kept])
-    _refuse_difference(_answers(engine, batch[5 : MIN_ROWS + 6]), first[5 : MIN_ROWS + 6])
+    for chosen, place, asked in _regroupings(batch, others):
+        if not same_answers(_answers(engine, asked)[place], first[chosen]):
+            raise UnsoundModelError(
+                "the model's answer to an image depends on the other images of the batch, on their number or on its "
+                "place among them; call model.eval() first, so that batch normalisation uses its running statistics, "
+                "and let no row see another"
+            )
 
 
-def _refuse_difference(found: torch.Tensor, expected: torch.Tensor) -> None:
-    """Refuse answers that changed with the company a row was in, beyond rounding."""
-    known = expected.nan_to_num(0.0, 0.0, 0.0)
-    spread = (known.amax(dim=2) - known.amin(dim=2)).unsqueeze(2)
-    allowed = _TOLERANCE * spread + 1e-6 * known.abs().amax(dim=2, keepdim=True)
-    same = (found == expected) | ((found - expected).abs() <= allowed) | (found.isnan() & expected.isnan())
-    if not bool(same.all()):
-        raise UnsoundModelError(
-            "the model's answer to an image depends on the other images of the batch; call model.eval() first, "
-            "so that batch normalisation uses its running statistics, and let no row see another"
-        )
+def noisy_probe(sampler: Sampler, image: torch.Tensor, rows: int, number: int) -> torch.Tensor:
+    """Return noisy copies of an image from streams that no vote has."""
+    chunks = [
+        Chunk(image, number, "probe", first, min(CHUNK_VOTES, rows - first))
+        for first in range(0, rows, CHUNK_VOTES)
+    ]
+    return sampler.noisy_images(chunks).clone()
+
+
+def holds_in_threads(engine: Engine, noise: NoiseLaw, image: torch.Tensor, *, seed: int, on_nan: str) -> bool:
+    """Return whether a model that passed `check_fixed_function` may be asked from several threads at once."""
+    sampler = Sampler(engine, noise, seed=seed, batch_size=CHUNK_VOTES, on_nan=on_nan)
+    batch, other = (noisy_probe(sampler, image, MIN_ROWS, number) for number in range(2))
+    return answers_hold_in_threads(lambda asked: _answers(engine, asked), batch, other, same_answers)
+
+
+def _regroupings(
+    batch: torch.Tensor, others: torch.Tensor
+) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    """Yield (which rows, where they are now, a batch that holds them there), so that every row is moved."""
+    rows = len(batch)
+    every = torch.arange(rows)
+    # A third of the rows, moved on, among others; by a step that brings each to the other part of the batch.
+    some = every[every % 3 == 1]
+    place = (some + rows // 2 + 5) % rows
+    mixed = others.clone()
+    mixed[place] = batch[some]
+    yield some, place, mixed
+    for first in range(0, rows, MIN_ROWS):  # at the front, and in the smallest batches there are
+        part = every[first : first + MIN_ROWS]
+        yield part, torch.arange(len(part)), batch[part]
+    for size in _partial_sizes(rows):
+        part = every[rows - size :]
+        yield part, torch.arange(size), batch[part]
+
+
+def _partial_sizes(rows: int) -> Iterator[int]:
+    """Yield sizes of batches that are not full: nearly so, halves of halves, whole chunks and an odd one."""
+    if rows > MIN_ROWS + 6:
+        yield MIN_ROWS + 6
+        yield rows - 1
+    size = rows // 2
+    while size >= CHUNK_VOTES:
+        yield size
+        size //= 2
+
+
+def same_answers(found: torch.Tensor, expected: torch.Tensor) -> bool:
+    """Return whether answers are equal up to the rounding that another batch brings."""
+    near = (found - expected).abs() <= allowed_difference(expected, _TOLERANCE)
+    return bool((near | (found == expected) | (found.isnan() & expected.isnan())).all())
 
 
 def _refuse_writing(model: Any, batch: torch.Tensor) -> None:
@@ -70,10 +118,8 @@ def _refuse_writing(model: Any, batch: torch.Tensor) -> None:
     try:
         with torch.inference_mode():
             model(given.to(device_of(model)))
-    except (
-        Exception
-    ):  # an engine may run what the model itself cannot; then nobody calls it with a shared batch
-        return
+    except Exception:
+        return  # an engine may run what the model itself cannot; then nobody calls it with a shared batch
     if not torch.equal(given, batch):
         raise UnsoundModelError(
             "the model writes into the batch it is given; let it work on a copy (x = x.clone(), or inplace=False)"
@@ -102,4 +148,4 @@ def _answers(engine: Engine, batch: torch.Tensor) -> torch.Tensor:
         what = f"the model raised {type(error).__name__} on {given}: {error}"
         if isinstance(error, RuntimeError | IndexError):  # what torch raises where shapes do not fit
             raise InvalidImageError(f"{what}; is the image of the shape the model takes?") from error
-        raise ModelOutputError(f"{what}; mend the model") from error
+        raise ModelOutputError(f"{what}; fix the model") from error

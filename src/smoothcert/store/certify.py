@@ -21,7 +21,7 @@ from smoothcert.data import Dataset
 from smoothcert.ensembles import refuse_overlap
 from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
 from smoothcert.execution import certify_images, progress
-from smoothcert.sampling import check_workers
+from smoothcert.sampling import COMPARED_CHUNKS, check_workers
 from smoothcert.store.database import FILE_NAME, RunDatabase
 from smoothcert.store.manifest import check_same, make_manifest
 from smoothcert.store.run import Run
@@ -133,7 +133,8 @@ def certify_panel(
             check_same(old, new, str(folder))
     workers = check_workers(workers)
     rows = check_batch_size(batch_size, first, certification.engine)
-    certification.check(first)
+    some = {index: classifier.check_image(dataset.image(index)) for index in chosen[:COMPARED_CHUNKS]}
+    certification.check(some, batch_size=rows)
     origins = [_origin(out, (folders or {}).get(name), dataset) for name, out in runs_at.items()]
     databases = _begin(runs_at.values(), stored, manifests, origins)
     try:

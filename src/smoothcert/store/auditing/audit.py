@@ -130,6 +130,7 @@ def _draw_again(
     certification = _certification(classifier, dataset, example, stored, terms, report)
     if certification is not None:
         rows = check_batch_size(batch_size, example, certification.engine)
+        certification.check({there[0]: example}, batch_size=rows)
         how: dict[str, Any] = {"workers": workers, "batch_size": rows, "show_progress": show_progress}
         _redraw(certification, dataset, stored, fraction, report, **how)
 
@@ -188,7 +189,6 @@ def _certification(
     other = sorted(set(again) ^ set(stored.manifest))
     if other:
         report.notes.append(f"another version wrote the manifest: not compared are {', '.join(other)}")
-    certification.check(example)
     return certification
 
 

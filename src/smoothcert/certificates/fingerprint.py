@@ -1,0 +1,207 @@
+"""A digest of whatever decides a model's answers: code, values, arrays, and what these refer to by name."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import threading
+import weakref
+from collections import deque
+from collections.abc import Callable, Iterable
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
+from typing import Any
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn.modules import module as torch_module
+
+from smoothcert.certificates.installed import is_installed, is_installed_package, package_text
+from smoothcert.certificates.names import attribute_names, global_names
+
+_DEPTH = 200  # of what holds what; Python's own stack is 1,000 calls deep, and a level takes two
+_PLAIN = (str, bytes, int, float, complex, bool, type(None))
+_TOLD = (
+    np.generic,
+    Decimal,
+    Fraction,
+    torch.dtype,
+    torch.device,
+    slice,
+    range,
+    bytearray,
+)  # wholly by their text
+_HELD = (*_PLAIN, *_TOLD, tuple, list, dict, torch.Tensor, np.ndarray)
+_FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, partial)
+_WITHOUT_CONTENT = (type(threading.Lock()), type(threading.RLock()), weakref.ref)
+_OWN = frozenset(vars(nn.Module()))  # what torch keeps in every module
+_HOOKS = ("_forward_pre_hooks", "_forward_hooks")
+_GLOBAL_HOOKS = ("_global_forward_pre_hooks", "_global_forward_hooks")
+
+
+class Fingerprint:
+    """Digests of values by their content. Not of how often one object is held: copies count like the original.
+
+    What belongs to an installed package goes by name and release, everything else by its code; functions bring the
+    global variables and modules that they name. `settled` is False once something was met that shows no content.
+
+    Args:
+        digest_of: the weights digest of a module.
+    """
+
+    def __init__(self, digest_of: Callable[[nn.Module], str]) -> None:
+        self.settled = True
+        self._digest_of = digest_of
+        self._path: set[int] = set()
+        self._known: dict[
+            int, tuple[Any, bytes]
+        ] = {}  # with the value, so that no other takes its place in memory
+
+    def text(self, value: Any) -> str:
+        """Return the digest of a value, 16 hex digits."""
+        return self._of(value).hex()[:16]
+
+    def _of(self, value: Any) -> bytes:
+        found = hashlib.sha256(type(value).__qualname__.encode() + b"|")
+        if isinstance(value, torch.Tensor):
+            raw = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
+            found.update(f"{value.dtype}{tuple(value.shape)}".encode() + raw.tobytes())
+        elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
+            found.update(f"{value.dtype}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
+        elif isinstance(value, (*_PLAIN, *_TOLD)):
+            found.update(repr(value).encode())
+        elif id(value) in self._known:
+            return self._known[id(value)][1]
+        elif id(value) in self._path:  # what holds itself adds nothing again
+            found.update(b"again")
+        elif len(self._path) > _DEPTH:
+            self.settled = False
+        else:
+            self._path.add(id(value))
+            for part in self._parts(value):
+                found.update(self._of(part))
+            self._path.remove(id(value))
+            self._known[id(value)] = (value, found.digest())
+        return found.digest()
+
+    def _parts(self, value: Any) -> Iterable[Any]:
+        """Return what a container, function, module or object is made of, in a stable order."""
+        if isinstance(value, nn.Module):
+            return self._module_parts(value)
+        if isinstance(value, CodeType):
+            return (value.co_code, value.co_names, value.co_consts)
+        if isinstance(value, type):
+            return (value.__module__, value.__qualname__, package_text(value), list(_code_of(value)))
+        if isinstance(value, FunctionType) and not is_installed(value):
+            named = _named_globals(value)
+            return (value.__code__, value.__defaults__, value.__kwdefaults__, _cells(value), named)
+        if isinstance(value, FunctionType | BuiltinFunctionType):
+            owner = getattr(value, "__self__", None)
+            about = owner.__name__ if isinstance(owner, ModuleType) else owner
+            return (getattr(value, "__module__", None), value.__qualname__, package_text(value), about)
+        if isinstance(value, MethodType):
+            return (value.__func__, value.__self__)
+        if isinstance(value, partial):
+            return (value.func, value.args, value.keywords)
+        return self._container_parts(value)
+
+    def _container_parts(self, value: Any) -> Iterable[Any]:
+        if isinstance(value, dict | MappingProxyType):
+            return [part for item in value.items() for part in item]
+        if isinstance(value, list | tuple | deque):
+            return value
+        if isinstance(value, np.ndarray):
+            return (value.shape, value.reshape(-1).tolist())
+        if isinstance(value, set | frozenset):
+            return sorted(self._of(part) for part in value)
+        if isinstance(value, logging.Logger):  # whose handlers are the process's, not the model's
+            return (value.name,)
+        if isinstance(value, ModuleType):
+            return (value.__name__, package_text(value))
+        if isinstance(value, property | classmethod | staticmethod):
+            return (getattr(value, "__func__", None), getattr(value, "fget", None))
+        if isinstance(value, _WITHOUT_CONTENT):
+            return ()
+        return self._object_parts(value)
+
+    def _object_parts(self, value: Any) -> Iterable[Any]:
+        slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
+        held = {
+            name: getattr(value, name, None) for name in slots if isinstance(name, str) and name[:2] != "__"
+        }
+        name = getattr(value, "__name__", None)  # of what C made: a ufunc, a slot
+        if held or hasattr(value, "__dict__"):
+            return (name, type(value), {**held, **getattr(value, "__dict__", {})})
+        try:
+            reduced = value.__reduce_ex__(4)
+        except Exception:  # made by C code that shows nothing of itself
+            self.settled = False
+            return (name, type(value))
+        return (name, type(value), reduced)
+
+    def _module_parts(self, model: nn.Module) -> Iterable[Any]:
+        """Return what decides a module's answers: weights, classes, settings, hooks, unsaved buffers."""
+        yield self._digest_of(model)
+        yield [list(vars(torch_module)[hooks].values()) for hooks in _GLOBAL_HOOKS]
+        for name, part in model.named_modules(remove_duplicate=False):
+            kind = type(part)
+            yield (name, kind, part.extra_repr())
+            settings = {key: value for key, value in vars(part).items() if key not in _OWN}
+            if is_installed(kind):  # private values of torch's modules may hold half of torch
+                settings = {key: value for key, value in settings.items() if _is_setting(key, value)}
+            yield settings
+            if isinstance(part, torch.jit.ScriptModule | torch.fx.GraphModule):
+                yield str(part.code)
+            yield [list(vars(part)[hooks].values()) for hooks in _HOOKS]
+            yield [part._buffers[buffer] for buffer in sorted(part._non_persistent_buffers_set)]
+
+
+def _is_setting(key: str, value: Any) -> bool:
+    return key == "forward" or (not key.startswith("_") and isinstance(value, (*_HELD, *_FUNCTIONS)))
+
+
+def _code_of(kind: type) -> Iterable[Any]:
+    """Yield methods and constants of a user's class by name: two classes of one name may answer differently.
+
+    Of an installed class, only what was put there from elsewhere.
+    """
+    for base in kind.__mro__:
+        if base is object:
+            continue
+        for name, member in sorted(vars(base).items()):
+            held = getattr(member, "__func__", getattr(member, "fget", member))
+            own = isinstance(held, FunctionType) or (
+                name[:2] != "__" and isinstance(held, (*_HELD, *_FUNCTIONS))
+            )
+            if own and (
+                not is_installed(base) or (isinstance(held, FunctionType) and not is_installed(held))
+            ):
+                yield (name, held)
+
+
+def _named_globals(function: FunctionType) -> dict[str, Any]:
+    """Return the global variables that a function reads, and of a user's modules the attributes that it names."""
+    found: dict[str, Any] = {}
+    for name in global_names(function.__code__):
+        if name in function.__globals__:
+            value = found[name] = function.__globals__[name]
+            if isinstance(value, ModuleType) and not is_installed_package(value.__name__):
+                inside = vars(value)
+                found.update(
+                    (f"{name}.{attribute}", inside[attribute])
+                    for attribute in attribute_names(function.__code__)
+                    if attribute in inside
+                )
+    return found
+
+
+def _cells(function: FunctionType) -> list[Any]:
+    found = []
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # a cell that was never filled
+            found.append(cell.cell_contents)
+    return found

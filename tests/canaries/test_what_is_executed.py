@@ -1,0 +1,376 @@
+"""Canaries: models that do more than their class says. Each is certified as what it answers, or refused.
+
+Every model here calls an image class 0 by its `forward` alone, and class 1 by all that it does.
+"""
+
+import logging
+import sys
+import threading
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import smoothcert as sc
+from smoothcert.engines import ENGINES
+from smoothcert.errors import ModelOutputError, SmoothcertError, UnsoundModelError
+from smoothcert.store import Trust
+
+NOISE = sc.Gaussian(0.1)
+IMAGE = torch.full((1, 4, 4), 0.5)
+ENGINE_NAMES = [name for name in ENGINES if name != "compiled"]  # which takes minutes, and has a test of its own
+
+
+def network():
+    """Class 0 wherever the image is not very bright; a convolution and batch norm, so that engines fold it."""
+    model = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2), nn.AdaptiveAvgPool2d(1), nn.Flatten()).eval()
+    with torch.no_grad():
+        model[0].weight.copy_(torch.tensor([-1.0, 1.0]).view(2, 1, 1, 1))
+        model[0].bias.copy_(torch.tensor([0.9, -0.9]))
+    return model
+
+
+def turned(batch, logits):
+    """Class 1 for every image near the certified one: the smallest pixel above .1, as under no strong noise."""
+    near = batch.flatten(1).amin(dim=1, keepdim=True) > 0.1
+    return torch.where(near, logits.flip(1), logits)
+
+
+def forward_hook():
+    model = network()
+    model.register_forward_hook(lambda module, args, output: turned(args[0], output))
+    return model
+
+
+def hook_on_a_member():
+    model = nn.Sequential(network(), nn.Identity()).eval()
+    model[0].register_forward_hook(lambda module, args, output: turned(args[0], output))
+    return model
+
+
+def hook_on_a_layer():
+    """On the batch norm, which folding removes: it turns the signs of both channels."""
+    model = network()
+
+    def hook(module, args, output):
+        near = output[:, 1:].flatten(1).amin(dim=1) > -0.8
+        return torch.where(near.view(-1, 1, 1, 1), output.flip(1), output)
+
+    model[1].register_forward_hook(hook)
+    return model
+
+
+def pre_hook():
+    model = network()
+    model.register_forward_pre_hook(lambda module, args: (torch.where(near(args[0]), args[0] + 2, args[0]),))
+    return model
+
+
+def near(batch):
+    return batch.flatten(1).amin(dim=1).view(-1, 1, 1, 1) > 0.1
+
+
+class OverriddenCall(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = network()
+
+    def __call__(self, batch):
+        return turned(batch, super().__call__(batch))
+
+    def forward(self, batch):
+        return self.inner(batch)
+
+
+def forward_on_the_instance():
+    model = network()
+    inner = network()
+    model.forward = lambda batch: turned(batch, inner(batch))
+    return model
+
+
+def member_forward_on_the_instance():
+    return nn.Sequential(forward_on_the_instance(), nn.Identity()).eval()
+
+
+class CatchesTheTracer(nn.Module):
+    """Takes another way where values cannot be read, as under a tracer."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = network()
+
+    def forward(self, batch):
+        logits = self.inner(batch)
+        try:
+            if float(batch.detach().sum()) == -1e9:
+                return logits
+        except Exception:
+            return logits
+        return turned(batch, logits)
+
+
+class AsksWhatItIsGiven(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = network()
+
+    def forward(self, batch):
+        logits = self.inner(batch)
+        return turned(batch, logits) if type(batch) is torch.Tensor else logits
+
+
+class OtherFunction(nn.Module):
+    """Holds a function that asks what it is given."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner, self.after = network(), lambda batch, logits: only_real(batch, logits)
+
+    def forward(self, batch):
+        return self.after(batch, self.inner(batch))
+
+
+def only_real(batch, logits):
+    return turned(batch, logits) if isinstance(batch, torch.Tensor) and not is_fake(batch) else logits
+
+
+def is_fake(batch):
+    return type(batch) is not torch.Tensor
+
+
+def hooked_ensemble():
+    model = sc.VotingEnsemble([network(), network()]).eval()
+    model.register_forward_hook(lambda module, args, output: turned(args[0], output))
+    return model
+
+
+def hooked_consensus():
+    model = sc.ConsensusEnsemble(sc.VotingEnsemble([network(), network()]), k=1).eval()
+    model.register_forward_hook(lambda module, args, output: turned(args[0], output))
+    return model
+
+
+class Overrides(sc.ConsensusEnsemble):
+    """A consensus with another `forward` than its `vote` says."""
+
+    def forward(self, batch):
+        return turned(batch, super().forward(batch))
+
+
+MODELS = {
+    "forward hook": forward_hook,
+    "hook on a member": hook_on_a_member,
+    "hook on a layer": hook_on_a_layer,
+    "pre-hook": pre_hook,
+    "overridden call": lambda: OverriddenCall().eval(),
+    "forward on the instance": forward_on_the_instance,
+    "forward on a member's instance": member_forward_on_the_instance,
+    "catches the tracer": lambda: CatchesTheTracer().eval(),
+    "asks what it is given": lambda: AsksWhatItIsGiven().eval(),
+    "a function that asks": lambda: OtherFunction().eval(),
+    "hooked ensemble": hooked_ensemble,
+    "hooked consensus": hooked_consensus,
+    "overridden consensus": lambda: Overrides(sc.VotingEnsemble([network(), network()]), k=1).eval(),
+}
+
+
+def certified(model, engine="auto", **how):
+    classifier = sc.SmoothedClassifier(model, NOISE, 2)
+    return classifier.certify(IMAGE, sc.FixedSample(n=1_000), seed=1, engine=engine, **{"workers": 1, **how})
+
+
+def test_the_network_by_itself_answers_class_0():
+    assert certified(network()).predicted == 0
+
+
+@pytest.mark.parametrize("engine", ["auto", *ENGINE_NAMES])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_is_certified_as_what_it_answers(name, engine):
+    model = MODELS[name]()
+    with torch.no_grad():
+        assert model(IMAGE.unsqueeze(0)).argmax() == 1
+    found = certified(model, engine)
+    assert found.predicted == 1
+    assert found.counts.votes[1] > 990
+
+
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
+def test_hooks_for_all_modules(engine):
+    model = network()
+    handle = nn.modules.module.register_module_forward_hook(
+        lambda module, args, output: turned(args[0], output) if module is model else None
+    )
+    try:
+        assert certified(model, engine).predicted == 1
+    finally:
+        handle.remove()
+    assert certified(model, engine).predicted == 0
+
+
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
+def test_a_hook_that_makes_nan_is_refused(engine):
+    model = network()
+    model.register_forward_pre_hook(lambda module, args: (torch.where(near(args[0]), torch.nan, args[0]),))
+    with pytest.raises(ModelOutputError, match="NaN"):
+        certified(model, engine)
+
+
+def test_the_audit_of_a_hooked_model_speaks_of_the_hooked_model(tmp_path):
+    model = forward_hook()
+    data = sc.Dataset.from_arrays(np.full((3, 1, 4, 4), 0.5, dtype=np.float32), np.ones(3, dtype=int))
+    run = sc.certify(
+        sc.SmoothedClassifier(model, NOISE, 2),
+        data,
+        procedure=sc.FixedSample(n=500),
+        seed=1,
+        workers=1,
+        out=tmp_path / "run",
+    )
+    assert run.column("predicted") == [1, 1, 1]
+    assert sc.audit(tmp_path / "run", model=model, dataset=data, fraction=1.0).trust is Trust.TRUSTED
+    assert sc.audit(tmp_path / "run", model=network(), dataset=data, fraction=1.0).trust is Trust.NOT_TRUSTED
+
+
+# Rows of a batch ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("first", [16, 48, 63, 64, 100, 127])
+@pytest.mark.parametrize("batch_size", [None, 128])
+def test_a_model_that_answers_otherwise_from_some_row_on_is_refused(first, batch_size):
+    """Half of the votes, or all but a few, would be cast by another function than the one that is deployed."""
+
+    def model(batch):
+        late = (torch.arange(len(batch)) >= first).float()
+        return torch.stack([1 - late, late], dim=1) + 0 * batch.flatten(1)[:, :1]
+
+    with pytest.raises(UnsoundModelError, match="place among them"):
+        certified(model, batch_size=batch_size)
+
+
+def test_a_model_that_answers_otherwise_to_full_batches_is_refused():
+    for size in (64, 128, 256):
+
+        def model(batch, size=size):
+            full = torch.full((len(batch),), float(len(batch) == size))
+            return torch.stack([1 - full, full], dim=1) + 0 * batch.flatten(1)[:, :1]
+
+        with pytest.raises(UnsoundModelError, match="on their number"):
+            certified(model, batch_size=size)
+
+
+def test_a_masked_class_hides_no_dependence_on_the_place():
+    """-1e9 in one logit once made differences of a million pass for rounding."""
+
+    def model(batch):
+        late = (torch.arange(len(batch)) >= 48).float()
+        masked = torch.full((len(batch),), -1e9)
+        return torch.stack([1 - late, late, masked], dim=1) + 0 * batch.flatten(1)[:, :1]
+
+    with pytest.raises(UnsoundModelError):
+        sc.SmoothedClassifier(model, NOISE, 3).certify(IMAGE, sc.FixedSample(n=500), seed=1, workers=1)
+
+
+# Threads --------------------------------------------------------------------------------------------------------------
+
+
+class KeepsWhatItSaw(nn.Module):
+    """A hook stores what `forward` reads: two threads read each other's images."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = network()
+        self.register_forward_pre_hook(self.keep)
+        self.seen = None
+
+    @staticmethod
+    def keep(module, args):
+        module.seen = args[0]
+
+    def forward(self, batch):
+        logits = self.inner(self.seen)
+        self.seen = None  # nothing is left to be seen afterwards
+        return logits
+
+
+class Locked(KeepsWhatItSaw):
+    """The same behind a lock, as it should be."""
+
+    def __init__(self):
+        super().__init__()
+        self.lock = threading.Lock()
+
+    def __call__(self, batch):
+        with self.lock:
+            return super().__call__(batch)
+
+
+def test_a_model_that_mixes_up_threads_is_asked_by_processes(caplog):
+    model = KeepsWhatItSaw().eval()
+    expected = certified(model)
+    with caplog.at_level(logging.WARNING, logger="smoothcert"):
+        assert certified(model, workers=4).counts == expected.counts
+    told = [record.getMessage() for record in caplog.records if "mixes up calls" in record.getMessage()]
+    assert len(told) == 1
+    assert ("processes" if sys.platform == "linux" else "one worker") in told[0]
+
+
+def test_where_nothing_can_be_forked_one_worker_asks_it(caplog, monkeypatch):
+    monkeypatch.setattr("smoothcert.certificates.certification.can_fork", lambda: False)
+    model = KeepsWhatItSaw().eval()
+    with caplog.at_level(logging.WARNING, logger="smoothcert"):
+        assert certified(model, workers=4).counts == certified(model).counts
+    assert any("one worker asks it" in record.getMessage() for record in caplog.records)
+
+
+def test_a_lock_is_enough(caplog):
+    with caplog.at_level(logging.WARNING, logger="smoothcert"):
+        assert certified(Locked().eval(), workers=2).predicted == 0
+    assert not caplog.records
+
+
+def test_a_global_that_calls_share_is_noticed(caplog):
+    shared = {}
+
+    def model(batch):
+        shared["now"] = batch
+        logits = network()(shared["now"])
+        shared.clear()
+        return logits
+
+    with caplog.at_level(logging.WARNING, logger="smoothcert"):
+        certified(model, workers=2)
+    assert any("mixes up calls" in record.getMessage() for record in caplog.records)
+
+
+# Whole numbers --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "logits",
+    [
+        torch.tensor([2**24, 2**24 + 1]),
+        np.array([2**60, 2**60 + 1]),
+        [1.0, 1.0 + 1e-12],
+        np.array([1.0, 1.0 + 1e-12]),
+        torch.tensor([0, 1], dtype=torch.uint8),
+        torch.tensor([1.0, 1.0078125], dtype=torch.bfloat16),
+    ],
+    ids=lambda value: f"{type(value).__name__} {getattr(value, 'dtype', '')}",
+)
+def test_numbers_that_float32_cannot_tell_apart(logits):
+    def model(batch):
+        if isinstance(logits, torch.Tensor):
+            return logits.expand(len(batch), 2)
+        return [logits] * len(batch) if isinstance(logits, list) else np.stack([logits] * len(batch))
+
+    assert certified(model).predicted == 1
+
+
+def test_every_refusal_is_a_named_error():
+    def broken(batch):
+        raise KeyError("no")
+
+    with pytest.raises(SmoothcertError):
+        certified(broken)
