@@ -19,7 +19,9 @@ from smoothcert.store import Trust
 
 NOISE = sc.Gaussian(0.1)
 IMAGE = torch.full((1, 4, 4), 0.5)
-ENGINE_NAMES = [name for name in ENGINES if name != "compiled"]  # which takes minutes, and has a test of its own
+ENGINE_NAMES = [
+    name for name in ENGINES if name != "compiled"
+]  # which takes minutes, and has a test of its own
 
 
 def network():

@@ -1,15 +1,17 @@
 """A model's identity changes with what decides its answers."""
 
 import logging
+import re
 from collections import deque
 from decimal import Decimal
 from functools import partial
+from pathlib import Path
 
 import numpy as np
 import torch
 
 from smoothcert import FixedSample, Gaussian, Panel, SmoothedClassifier, VotingEnsemble
-from smoothcert.certificates.identity import identities
+from smoothcert.certificates.identity import identities, is_settled
 from truth import half_space
 
 
@@ -246,3 +248,86 @@ def test_a_changed_function_is_not_answered_by_the_engine_of_the_old_one():
     )
     assert after.counts.votes.tolist() == anew.counts.votes.tolist() == before.counts.votes.tolist()[::-1]
     assert after.model == anew.model != before.model
+
+
+NETWORK, FACTOR = linear(0), 2.0
+
+
+def predict(batch):
+    return helper(batch)
+
+
+def helper(batch):
+    return FACTOR * NETWORK(batch)
+
+
+def wrapped(model, times):
+    for _ in range(times):
+        model = partial(_pass_on, model) if _ % 2 else _closure(model)
+    return model
+
+
+def _closure(model):
+    return lambda batch: model(batch)
+
+
+def _pass_on(model, batch):
+    return model(batch)
+
+
+def test_global_variables_that_functions_read_are_part_of_them(monkeypatch):
+    found = [identities(predict)]
+    monkeypatch.setitem(globals(), "NETWORK", linear(1))
+    found.append(identities(predict))
+    monkeypatch.setitem(globals(), "FACTOR", 3.0)
+    found.append(identities(predict))
+    monkeypatch.setitem(globals(), "helper", lambda batch: batch)
+    found.append(identities(predict))
+    monkeypatch.undo()
+    assert len(set(found)) == 4
+    assert identities(predict) == found[0]
+    assert is_settled(found[0][0])
+
+
+def test_attributes_of_a_users_own_modules_are_part_of_a_function(monkeypatch):
+    import types
+
+    mine = types.ModuleType("mine_not_installed")
+    mine.net = linear(0)
+    monkeypatch.setitem(globals(), "mine", mine)
+    function = eval("lambda batch: mine.net(batch)", globals())
+    before = identities(function)
+    mine.net = linear(1)
+    assert identities(function) != before
+
+
+def test_no_depth_of_wrappers_hides_a_model():
+    for times in (5, 20, 60):
+        assert identities(wrapped(linear(0), times)) == identities(wrapped(linear(0), times))
+        assert identities(wrapped(linear(0), times)) != identities(wrapped(linear(1), times))
+
+
+def test_beyond_what_can_be_followed_an_identity_is_not_settled():
+    assert is_settled(identities(wrapped(linear(0), 60))[0])
+    assert not is_settled(identities(wrapped(linear(0), 400))[0])
+
+
+def test_what_shows_no_content_is_not_settled():
+    assert is_settled(identities(linear(0))[0])
+    with Path(__file__).open("rb") as file:
+        for held in (file, (number for number in range(3))):
+            assert not is_settled(identities(Constant(held))[0]), held
+    assert is_settled(identities(Constant(re.compile("a")))[0])
+    assert identities(Constant(re.compile("a"))) != identities(Constant(re.compile("b")))
+
+
+def test_library_code_that_was_exchanged_is_seen(monkeypatch):
+    model = torch.nn.Linear(2, 2)
+    before = identities(model)
+    monkeypatch.setattr(torch.nn.Linear, "forward", lambda self, batch: -batch)
+    assert identities(model) != before
+
+
+def test_shared_and_copied_parts_have_the_same_identity():
+    one = linear(0)
+    assert identities(Constant([one, one])) == identities(Constant([linear(0), linear(0)]))

@@ -103,3 +103,61 @@ def test_of_two_processes_that_begin_a_run_the_second_leaves_the_first_alone(tmp
     with pytest.raises(StoreError, match="another process has just begun a run"):
         sc.certify(classifier, DATASET, out=out, **options)
     assert len(sc.Run.open(out)) == 1
+
+
+class Opaque:
+    """Class 1 beyond an edge that only a running generator knows: nobody can see that it was exchanged."""
+
+    def __init__(self, edge):
+        self.edges = _endless(edge)
+
+    def __call__(self, batch):
+        score = batch.reshape(len(batch), -1)[:, 0] - next(self.edges)
+        return torch.stack([-score, score], dim=1)
+
+
+def _endless(edge):
+    while True:
+        yield edge
+
+
+def predict(batch):
+    return NETWORK(batch)
+
+
+NETWORK = HalfSpace(0.2).eval()
+
+
+def stop_and_go_on(first, then, folder, monkeypatch):
+    """Interrupt a run of one classifier, go on with another, and return the run."""
+
+    class StoppedError(Exception):
+        pass
+
+    def save_then_stop(self, states, save=RunDatabase.save_unfinished):
+        save(self, states)
+        if states:
+            raise StoppedError
+
+    how = {"procedure": LONG, "seed": 3, "workers": 1, "batch_size": 64, "out": folder, "resume": True}
+    with monkeypatch.context() as patch:
+        patch.setattr(runner, "SAVE_SECONDS", 0.0)
+        patch.setattr(RunDatabase, "save_unfinished", save_then_stop)
+        with pytest.raises(StoppedError):
+            sc.certify(sc.SmoothedClassifier(first(), sc.Gaussian(0.25), 2), DATASET, **how)
+    return sc.certify(sc.SmoothedClassifier(then(), sc.Gaussian(0.25), 2), DATASET, **how)
+
+
+def test_where_identity_is_not_settled_unfinished_images_are_drawn_anew(tmp_path, monkeypatch):
+    run = stop_and_go_on(lambda: Opaque(0.2), lambda: Opaque(0.5), tmp_path / "run", monkeypatch)
+    assert run.final_counts[0] == alone(0.5).counts
+    assert run.manifest["model"].endswith("/unsettled")
+
+
+def test_an_exchanged_global_network_is_another_model(tmp_path, monkeypatch):
+    def exchanged():
+        monkeypatch.setitem(globals(), "NETWORK", HalfSpace(0.5).eval())
+        return predict
+
+    with pytest.raises(StoreError, match="model was"):
+        stop_and_go_on(lambda: predict, exchanged, tmp_path / "run", monkeypatch)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import copyreg
 import hashlib
 import logging
 import threading
@@ -21,7 +21,7 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 
 from smoothcert.certificates.installed import is_installed, is_installed_package, package_text
-from smoothcert.certificates.names import attribute_names, global_names
+from smoothcert.engines import attribute_names, closure_values, global_names
 
 _DEPTH = 200  # of what holds what; Python's own stack is 1,000 calls deep, and a level takes two
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
@@ -98,7 +98,7 @@ class Fingerprint:
             return (value.__module__, value.__qualname__, package_text(value), list(_code_of(value)))
         if isinstance(value, FunctionType) and not is_installed(value):
             named = _named_globals(value)
-            return (value.__code__, value.__defaults__, value.__kwdefaults__, _cells(value), named)
+            return (value.__code__, value.__defaults__, value.__kwdefaults__, closure_values(value), named)
         if isinstance(value, FunctionType | BuiltinFunctionType):
             owner = getattr(value, "__self__", None)
             about = owner.__name__ if isinstance(owner, ModuleType) else owner
@@ -134,14 +134,13 @@ class Fingerprint:
             name: getattr(value, name, None) for name in slots if isinstance(name, str) and name[:2] != "__"
         }
         name = getattr(value, "__name__", None)  # of what C made: a ufunc, a slot
-        if held or hasattr(value, "__dict__"):
-            return (name, type(value), {**held, **getattr(value, "__dict__", {})})
         try:
-            reduced = value.__reduce_ex__(4)
-        except Exception:  # made by C code that shows nothing of itself
-            self.settled = False
-            return (name, type(value))
-        return (name, type(value), reduced)
+            # Also what C code keeps; Python refuses where it cannot know.
+            reduce = copyreg.dispatch_table.get(type(value))
+            reduced = value.__reduce_ex__(4) if reduce is None else reduce(value)
+        except Exception:
+            reduced, self.settled = None, False
+        return (name, type(value), {**held, **getattr(value, "__dict__", {})}, reduced)
 
     def _module_parts(self, model: nn.Module) -> Iterable[Any]:
         """Return what decides a module's answers: weights, classes, settings, hooks, unsaved buffers."""
@@ -196,12 +195,4 @@ def _named_globals(function: FunctionType) -> dict[str, Any]:
                     for attribute in attribute_names(function.__code__)
                     if attribute in inside
                 )
-    return found
-
-
-def _cells(function: FunctionType) -> list[Any]:
-    found = []
-    for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):  # a cell that was never filled
-            found.append(cell.cell_contents)
     return found

@@ -10,6 +10,7 @@ from smoothcert.engines.resolve import build_engine, engine_rule
 from smoothcert.engines.rounding import allowed_difference
 from smoothcert.engines.rows import rows_in_cache
 from smoothcert.engines.torch_engine import AutocastEngine, EagerEngine, TorchEngine
+from smoothcert.engines.user_code import attribute_names, closure_values, global_names
 from smoothcert.ensembles import MIN_ROWS
 
 __all__ = [
@@ -26,9 +27,12 @@ __all__ = [
     "TorchEngine",
     "allowed_difference",
     "as_logits",
+    "attribute_names",
     "build_engine",
+    "closure_values",
     "device_of",
     "engine_rule",
+    "global_names",
     "name_on",
     "rows_in_cache",
 ]

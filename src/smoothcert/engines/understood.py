@@ -7,7 +7,6 @@ certificate about it false. Whatever is not sure to be understood is run as `mod
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, ValuesView
 from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType
@@ -18,6 +17,7 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 
 from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.user_code import attribute_names, closure_values, global_names, nested_code
 
 _KNOWN = (
     "torch",
@@ -125,12 +125,10 @@ def _held(part: nn.Module) -> Iterator[Any]:
 
 def _named_in(function: FunctionType, kind: type) -> Iterator[Any]:
     """Yield what a function may mean by the names in its code, as far as they can be resolved."""
-    for code in _nested(function.__code__):
-        for name in code.co_names:
-            yield function.__globals__.get(name, getattr(kind, name, None))
-    for cell in function.__closure__ or ():
-        with contextlib.suppress(ValueError):  # a cell that was never filled
-            yield cell.cell_contents
+    code = function.__code__
+    yield from (function.__globals__.get(name) for name in global_names(code))
+    yield from (getattr(kind, name, None) for name in attribute_names(code))
+    yield from closure_values(function)
 
 
 def _is_known(function: Any) -> bool:
@@ -141,18 +139,11 @@ def _is_known(function: Any) -> bool:
     return package in _KNOWN or isinstance(function, BuiltinFunctionType)
 
 
-def _nested(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _nested(constant)
-
-
 def _telltale(code: CodeType | str) -> str | None:
     """Say what in some code could take another way under a tracer than on real images."""
     if isinstance(code, str):
         return code
-    for part in _nested(code):
+    for part in nested_code(code):
         if part.co_exceptiontable:
             return "catches errors or opens a context"
         names = sorted(_TELLTALES.intersection(part.co_names))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 import time
@@ -14,6 +15,7 @@ import torch
 Ask = Callable[[torch.Tensor], torch.Tensor]
 Same = Callable[[torch.Tensor, torch.Tensor], bool]
 
+_SUSPENDABLE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _MOST_CUTS = 64  # places of a call at which another one is made
 _ROUNDS = 4  # of calls that run at the same time
 _PATIENCE = 20.0  # times what a call takes, and a second more: then the other call waits for a lock that this one holds
@@ -113,5 +115,10 @@ def _interrupted(call: Callable[[], Any], interrupt: Callable[[], None], every: 
 
 
 def _is_users(frame: FrameType) -> bool:
-    """Return whether code is a user's: neither torch's nor this package's."""
+    """Return whether code is a user's: neither torch's nor this package's.
+
+    Not in a generator, which Python cannot hand to another thread while it is entered or left.
+    """
+    if frame.f_code.co_flags & _SUSPENDABLE:
+        return False
     return not str(frame.f_globals.get("__name__", "")).startswith(("torch.", "smoothcert."))

@@ -1,0 +1,50 @@
+"""What a function's code refers to: names it reads, functions inside it, values it closes over."""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+from collections.abc import Iterator
+from types import CodeType, FunctionType
+from typing import Any
+
+_GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
+_ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
+
+
+def nested_code(code: CodeType) -> Iterator[CodeType]:
+    """Yield code and the code of all functions inside it."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from nested_code(constant)
+
+
+def global_names(code: CodeType) -> list[str]:
+    """Return the global variables that code reads, functions inside it included, in alphabetical order."""
+    return _names(code, _GLOBALS)
+
+
+def attribute_names(code: CodeType) -> list[str]:
+    """Return the attributes that code reads of anything, functions inside it included, in alphabetical order."""
+    return _names(code, _ATTRIBUTES)
+
+
+def closure_values(function: FunctionType) -> list[Any]:
+    """Return the values that a function closes over."""
+    found = []
+    for cell in function.__closure__ or ():
+        with contextlib.suppress(ValueError):  # a cell that was never filled
+            found.append(cell.cell_contents)
+    return found
+
+
+def _names(code: CodeType, operations: tuple[str, ...]) -> list[str]:
+    return sorted(
+        {
+            str(instruction.argval)
+            for part in nested_code(code)
+            for instruction in dis.get_instructions(part)
+            if instruction.opname in operations
+        }
+    )
