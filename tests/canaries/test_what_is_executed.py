@@ -18,7 +18,7 @@ from smoothcert.errors import ModelOutputError, SmoothcertError, UnsoundModelErr
 from smoothcert.store import Trust
 
 NOISE = sc.Gaussian(0.1)
-IMAGE = torch.full((1, 4, 4), 0.5)
+IMAGE = torch.full((1, 8, 8), 0.5)  # so many pixels that strong noise never leaves all of them above .1
 ENGINE_NAMES = [
     name for name in ENGINES if name != "compiled"
 ]  # which takes minutes, and has a test of its own
@@ -221,7 +221,7 @@ def test_a_hook_that_makes_nan_is_refused(engine):
 
 def test_the_audit_of_a_hooked_model_speaks_of_the_hooked_model(tmp_path):
     model = forward_hook()
-    data = sc.Dataset.from_arrays(np.full((3, 1, 4, 4), 0.5, dtype=np.float32), np.ones(3, dtype=int))
+    data = sc.Dataset.from_arrays(np.full((3, 1, 8, 8), 0.5, dtype=np.float32), np.ones(3, dtype=int))
     run = sc.certify(
         sc.SmoothedClassifier(model, NOISE, 2),
         data,
