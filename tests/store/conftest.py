@@ -7,6 +7,7 @@ import pytest
 import smoothcert as sc
 from smoothcert.store import audit
 from store.forging import INDICES, PROCEDURES, seal_again, write
+from store.tampering import LISTED, SMALL, SMOOTHED
 
 
 @pytest.fixture(scope="session")
@@ -32,3 +33,13 @@ def forge(runs, classifier, tmp_path):
         return audit(folder, **{"model": classifier, "workers": 1, "seed": 3, **options})
 
     return change
+
+
+@pytest.fixture(scope="session")
+def small_runs(digits, tmp_path_factory):
+    """Small runs that take no time, never changed by a test."""
+    base = tmp_path_factory.mktemp("small")
+    for name, procedure in SMALL.items():
+        out = base / name
+        sc.certify(SMOOTHED, digits, procedure=procedure, seed=7, indices=LISTED, out=out, workers=1)
+    return base
