@@ -13,7 +13,7 @@ from typing import Any
 
 from smoothcert.certificates import Certificate
 from smoothcert.errors import DamagedRunError, StoreError
-from smoothcert.store.schema import FOR_AUDITS, SCHEMA, foreign_tables
+from smoothcert.store.schema import SCHEMA, foreign_tables
 from smoothcert.store.seal import manifest_digest, seal
 
 FILE_NAME = "run.sqlite"
@@ -111,6 +111,10 @@ class RunDatabase:
                 raise StoreError(
                     f"cannot {doing} {self.where}: {error}; free some space and continue with resume"
                 ) from error
+            if "decode" in str(error):  # a text that is no UTF-8
+                raise DamagedRunError(
+                    f"{self.where} is damaged ({error}); restore it from a copy or start a new run"
+                ) from error
             raise StoreError(f"cannot {doing} {self.where}: {error}") from error
         except sqlite3.IntegrityError as error:
             raise StoreError(
@@ -147,7 +151,7 @@ class RunDatabase:
                 raise StoreError(
                     f"another process has just begun a run in {self.where}; choose another folder"
                 )
-            for statement in (*SCHEMA, *FOR_AUDITS):
+            for statement in SCHEMA:
                 connection.execute(statement)
             rows = [(field, json.dumps(value)) for field, value in manifest.items()]
             connection.executemany("INSERT INTO manifest VALUES (?, ?)", rows)
@@ -194,8 +198,6 @@ class RunDatabase:
                 for position, tally in enumerate(c.tallies)
             ]
             connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", counts)
-            for statement in FOR_AUDITS:
-                connection.execute(statement)
             votes = [(c.index, phase, packed) for phase, packed in sorted(c.ballots.items())]
             connection.executemany("INSERT INTO votes VALUES (?, ?, ?)", votes)
             sealed = seal(self._manifest_digest(), row, counts, votes)
@@ -211,9 +213,12 @@ class RunDatabase:
         """Return what in this file is not as a run has it."""
         return list(foreign_tables(self.rows("SELECT type, name, sql FROM sqlite_master")))
 
-    def has_table(self, name: str) -> bool:
-        """Return whether the run has a table: one begun by an earlier version may lack those for audits."""
-        return (name,) in self.rows("SELECT name FROM sqlite_master")
+    def check_integrity(self) -> None:
+        """Refuse a file whose indexes disagree with its tables: readers that use the one or the other see two runs."""
+        with self._errors("read"):
+            found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if found != "ok":
+                raise sqlite3.DatabaseError(f"the file fails its integrity check: {found}")
 
     def save_unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
         """Store the state of images under way, replacing older ones."""
