@@ -69,6 +69,17 @@ def read_text(path: Path, error: type[SmoothcertError], *, most: int = MOST_BYTE
         raise error(f"{path} is not text: {failure}") from failure
 
 
+def kind_of(path: Path) -> str | None:
+    """Return what stands at a path, "file", "folder", "pipe", "socket" or "device"; None if nothing can be seen there.
+
+    Unlike the methods of `Path` it raises for no path: not for a name that is too long, nor a link to itself.
+    """
+    try:
+        return _kind(path.stat().st_mode)
+    except (OSError, ValueError):
+        return None
+
+
 def parse_json(text: str | bytes, where: str, error: type[SmoothcertError]) -> Any:
     """Return what a JSON text says; refuse NaN and infinities, long numbers and deep nesting.
 
@@ -78,8 +89,12 @@ def parse_json(text: str | bytes, where: str, error: type[SmoothcertError]) -> A
         error: what to raise.
     """
     try:
-        brackets = ("[", "{") if isinstance(text, str) else (b"[", b"{")
-        if sum(text.count(bracket) for bracket in brackets) > _CONTAINERS:  # type: ignore[arg-type]
+        lists = (
+            text.count("[") + text.count("{")
+            if isinstance(text, str)
+            else text.count(b"[") + text.count(b"{")
+        )
+        if lists > _CONTAINERS:
             raise ValueError(f"more than {_CONTAINERS:,} lists and tables")
         value = json.loads(text, parse_constant=_no_constant)
         if _deeper_than(value, _DEPTH):
@@ -108,5 +123,5 @@ def _deeper_than(value: Any, depth: int) -> bool:
 
 
 def _kind(mode: int) -> str:
-    kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+    kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
     return kinds.get(stat.S_IFMT(mode), "device")

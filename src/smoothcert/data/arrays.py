@@ -52,12 +52,16 @@ def as_pixels(images: Any) -> NDArray[Any]:
 def as_labels(labels: Any) -> NDArray[np.int64]:
     """Return labels as int64; refuse what is no whole number, or none that int64 can hold."""
     if labels is None:
-        raise DataError("labels are missing; give the images' labels beside them: from_arrays(images, labels)")
+        raise DataError(
+            "labels are missing; give the images' labels beside them: from_arrays(images, labels)"
+        )
     found = as_array("labels", labels)
     if not np.issubdtype(found.dtype, np.integer):
         raise DataError(f"labels must be integers, got dtype {found.dtype}; convert them to int64")
     if found.size and int(found.max()) >= 2**63:
-        raise DataError(f"labels must be numbers of classes, got {int(found.max())}; number the classes from 0")
+        raise DataError(
+            f"labels must be numbers of classes, got {int(found.max())}; number the classes from 0"
+        )
     return found.astype(np.int64, copy=False)
 
 

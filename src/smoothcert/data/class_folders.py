@@ -24,6 +24,7 @@ from smoothcert.data.picture import CROP
 from smoothcert.data.pictures import PictureFiles
 from smoothcert.data.splits import SPLITS, holdout_size, keyed_fraction
 from smoothcert.errors import DataError
+from smoothcert.reading import kind_of
 
 _ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
 _TEST_SHARE = 0.2  # of a folder that is not split into train/ and test/
@@ -33,7 +34,11 @@ _IMAGENET_ORIGIN = "https://image-net.org/download.php"
 
 def class_names(folder: Path) -> tuple[str, ...]:
     """Return the names of the class folders in `folder`, sorted; hidden ones are left out."""
-    return tuple(sorted(e.name for e in _entries(folder) if e.is_dir() and not e.name.startswith(".")))
+    return tuple(
+        sorted(
+            e.name for e in _entries(folder) if kind_of(Path(e)) == "folder" and not e.name.startswith(".")
+        )
+    )
 
 
 def list_pictures(folder: Path, classes: tuple[str, ...]) -> list[str]:
@@ -59,12 +64,13 @@ def _entries(folder: Path) -> list[os.DirEntry[str]]:
 
 
 def _is_picture(entry: os.DirEntry[str]) -> bool:
-    return not entry.name.startswith(".") and Path(entry.name).suffix.lower() in _ENDINGS and entry.is_file()
+    ending = Path(entry.name).suffix.lower()
+    return not entry.name.startswith(".") and ending in _ENDINGS and kind_of(Path(entry)) == "file"
 
 
 def _is_split(folder: Path) -> bool:
     """Tell a split from a class that happens to be called "train": a split holds folders."""
-    return os.path.isdir(folder) and bool(class_names(folder))
+    return kind_of(folder) == "folder" and bool(class_names(folder))
 
 
 def _read_folder(split: str, data_dir: Path | None) -> Dataset:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.errors import DataError, shown
+from smoothcert.reading import kind_of
 
 MOST_DATA_BYTES = 2**28
 """Of a data set's file, unpacked: a third more than the largest published one that is read whole (but SVHN's extra)."""
@@ -28,7 +28,7 @@ def require_data_dir(data_dir: Path | None, name: str, origin: str) -> Path:
         raise DataError(
             f"{name} is not embedded: say where its files are with data_dir (--data-dir); get them from {origin}"
         )
-    if not os.path.isdir(data_dir):  # not the method, which raises for names that are too long
+    if kind_of(data_dir) != "folder":
         raise DataError(
             f"data_dir {data_dir} is no folder; give the folder of {name}'s files (from {origin})"
         )
@@ -53,7 +53,7 @@ def find_files(
     for folder in folders:
         for choice in choices:
             paths = [home / folder / file for file in choice]
-            missing = [path for path in paths if not os.path.isfile(path)]
+            missing = [path for path in paths if kind_of(path) != "file"]
             if len(missing) < len(paths):
                 if missing:
                     raise DataError(f"{name} is incomplete: there is no {missing[0]}; get it from {origin}")
@@ -75,7 +75,9 @@ def checked_labels(labels: Any, path: Path, *, count: int, num_classes: int) -> 
     # Each one looked at before they become an array: lists in lists, from a few bytes, can be too many for any memory.
     plain = isinstance(labels, list) and all(type(label) is int and abs(label) < 2**63 for label in labels)
     if not plain and not isinstance(labels, np.ndarray):
-        raise DataError(f"the labels of {path} are no list of integers: {shown(type(labels))}; get the file again")
+        raise DataError(
+            f"the labels of {path} are no list of integers: {shown(type(labels))}; get the file again"
+        )
     found = np.asarray(labels)
     if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
         raise DataError(

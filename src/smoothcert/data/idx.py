@@ -78,7 +78,9 @@ def _shape(path: Path, start: bytes, file: io.BufferedIOBase) -> tuple[int, ...]
     if not shape:
         raise DataError(f"{path} is cut short: it has no shape; get the file again")
     if math.prod(shape) > MOST_DATA_BYTES:
-        raise DataError(f"{path} claims the shape {shape}, over {MOST_DATA_BYTES:,} bytes; get the file again")
+        raise DataError(
+            f"{path} claims the shape {shape}, over {MOST_DATA_BYTES:,} bytes; get the file again"
+        )
     return shape
 
 

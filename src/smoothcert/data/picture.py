@@ -67,7 +67,9 @@ def _refuse_size(width: int, height: int) -> None:
     if width * height > _MOST_PIXELS:
         raise DataError(f"it has {width} x {height} pixels, and {_MOST_PIXELS:,} is the most")
     if max(width, height) > _MOST_RATIO * min(width, height):
-        raise DataError(f"it has {width} x {height} pixels, a side over {_MOST_RATIO} times as long as the other")
+        raise DataError(
+            f"it has {width} x {height} pixels, a side over {_MOST_RATIO} times as long as the other"
+        )
 
 
 def _centre(picture: Image) -> Image:

@@ -188,7 +188,7 @@ def _value(value: object) -> object:
 def _refuse_far_places(content: bytes) -> None:
     """Refuse a pickle that notes a value at a far place: the reader makes room for all places before it."""
     for opcode, argument, _ in pickletools.genops(content):
-        if opcode.name in _PUTS and int(argument) > len(content):
+        if opcode.name in _PUTS and isinstance(argument, int) and argument > len(content):
             raise DataError(f"it keeps a value at place {argument} of a list that it cannot fill")
 
 

@@ -18,6 +18,7 @@ from smoothcert.errors import CheckpointError, InvalidArgumentError, shown
 from smoothcert.models import ModelCard, MultiHead, load_checkpoint
 from smoothcert.models.card import read_record
 from smoothcert.models.checkpoint import CARD_FILE, read_card
+from smoothcert.reading import kind_of
 
 __all__ = ["ENSEMBLE_FILE", "check_agreement", "load_model", "read_any_card", "save_ensemble"]
 
@@ -87,7 +88,8 @@ def check_agreement(member_folders: Sequence[str | Path], cards: Sequence[ModelC
             if getattr(card, name) != getattr(cards[0], name):
                 raise InvalidArgumentError(
                     f"members must agree on {name}: {member_folders[0]} has "
-                    f"{shown(getattr(cards[0], name))}, {member} has {shown(getattr(card, name))}; choose members trained alike"
+                    f"{shown(getattr(cards[0], name))}, {member} has {shown(getattr(card, name))}; choose members "
+                    "trained alike"
                 )
 
 
@@ -113,7 +115,7 @@ def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
     """Read a folder that `refuse_labyrinth` has let pass, members and all."""
     if not is_ensemble(folder):
         return load_checkpoint(folder)
-    if os.path.exists(folder / CARD_FILE):
+    if kind_of(folder / CARD_FILE) is not None:
         raise CheckpointError(f"{folder} holds both {CARD_FILE} and {ENSEMBLE_FILE}; remove one of them")
     card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
     loaded = [_member(folder, entry) for entry in card.members]

@@ -8,6 +8,7 @@ from pathlib import Path
 from smoothcert.ensembles.card import MOST_MEMBERS, EnsembleCard
 from smoothcert.errors import CheckpointError
 from smoothcert.models.card import read_record
+from smoothcert.reading import kind_of
 
 ENSEMBLE_FILE = "ensemble.json"
 _MOST_LEVELS = 16
@@ -15,7 +16,7 @@ _MOST_LEVELS = 16
 
 def is_ensemble(folder: Path) -> bool:
     """Say whether a folder holds the card of an ensemble."""
-    return os.path.exists(folder / ENSEMBLE_FILE)  # not the method, which raises for names that are too long
+    return kind_of(folder / ENSEMBLE_FILE) is not None
 
 
 def refuse_labyrinth(folder: Path) -> None:
@@ -29,8 +30,8 @@ def refuse_labyrinth(folder: Path) -> None:
     networks = _networks(folder, (), {})
     if networks > MOST_MEMBERS:
         raise CheckpointError(
-            f"the ensemble {folder} comes to {networks:,} networks, and {MOST_MEMBERS} is the most that an ensemble may "
-            "have; choose fewer members"
+            f"the ensemble {folder} comes to {networks:,} networks, and {MOST_MEMBERS} is the most that an ensemble "
+            "may have; choose fewer members"
         )
 
 
@@ -40,7 +41,9 @@ def _networks(folder: Path, inside: tuple[str, ...], known: dict[str, int]) -> i
     if place in inside:
         raise CheckpointError(f"the ensemble {folder} is a member of itself; fix its {ENSEMBLE_FILE}")
     if len(inside) > _MOST_LEVELS:
-        raise CheckpointError(f"ensembles of ensembles go more than {_MOST_LEVELS} deep at {folder}; flatten them")
+        raise CheckpointError(
+            f"ensembles of ensembles go more than {_MOST_LEVELS} deep at {folder}; flatten them"
+        )
     if place not in known:
         known[place] = sum(_networks(member, (*inside, place), known) for member in _members(folder)) or 1
     return known[place]

@@ -19,6 +19,7 @@ from smoothcert.models.denoised import Denoised
 from smoothcert.models.digest import weights_digest
 from smoothcert.models.filling import filled, refuse_other_network
 from smoothcert.models.weights_file import open_weights
+from smoothcert.reading import kind_of
 
 WEIGHTS_FILE, CARD_FILE = "model.safetensors", "model.json"
 
@@ -42,7 +43,9 @@ def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> Mo
     tensors = {name: value.detach().cpu().contiguous() for name, value in stored.state_dict().items()}
     text = card.model_dump_json(indent=2) + "\n"
     if len(text) > MOST_CARD_BYTES:
-        raise CheckpointError(f"a card may have {MOST_CARD_BYTES:,} bytes, this one has {len(text):,}; shorten it")
+        raise CheckpointError(
+            f"a card may have {MOST_CARD_BYTES:,} bytes, this one has {len(text):,}; shorten it"
+        )
     entries = {name: (value.dtype, tuple(value.shape)) for name, value in tensors.items()}
     refuse_other_network(card, entries, "the model to save")
     filled(card, tensors, _classifier(card, folder), "the model to save")
@@ -62,8 +65,8 @@ def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> Mo
 def read_card(folder: str | Path) -> ModelCard:
     """Read the card of a model folder without its weights; raises `CheckpointError` if it is damaged."""
     path = Path(folder) / CARD_FILE
-    found = os.path.exists(path)  # not the method, which raises for names that are too long
-    if not found and os.path.exists(Path(folder) / "ensemble.json"):
+    found = kind_of(path) is not None
+    if not found and kind_of(Path(folder) / "ensemble.json") is not None:
         raise CheckpointError(
             f"{folder} holds an ensemble, but a single model is needed here; give one of its members"
         )
@@ -102,7 +105,7 @@ def _classifier(card: ModelCard, folder: Path) -> tuple[nn.Module, ModelCard] | 
     if entry is None:
         return None
     # Joined as text, because the folder may not be there yet.
-    place = os.path.normpath(os.path.join(os.path.realpath(folder), entry.classifier))
+    place = Path(os.path.normpath(Path(os.path.realpath(folder)) / entry.classifier))
     if read_card(place).denoised is not None:
         raise CheckpointError(
             f"the classifier {entry.classifier} that {folder} names is a denoiser itself; name a plain network"

@@ -37,7 +37,9 @@ def refuse_other_network(card: ModelCard, entries: Mapping[str, Entry], source: 
         if name not in entries:
             raise _misfit(card, source, f"Missing key {name!r}")
         if entry != entries[name]:
-            raise _misfit(card, source, f"size mismatch for {name!r}: {_said(entries[name])}, not {_said(entry)}")
+            raise _misfit(
+                card, source, f"size mismatch for {name!r}: {_said(entries[name])}, not {_said(entry)}"
+            )
     for name in entries:
         if name not in wanted:
             raise _misfit(card, source, f"Unexpected key {shown(name)}")

@@ -55,7 +55,9 @@ class DiscreteReplacement(NoiseLaw):
                 "levels must be an integer from 2 to 65536 (2: black and white, 256: bytes), got "
                 f"{shown(self.levels)}"
             )
-        number = isinstance(self.keep, int | float | np.integer | np.floating) and not isinstance(self.keep, bool)
+        number = isinstance(self.keep, int | float | np.integer | np.floating) and not isinstance(
+            self.keep, bool
+        )
         if not number or not 1 / self.levels < self.keep < 1 or self.fraction * self.levels <= 1:
             raise InvalidArgumentError(
                 f"keep must be a probability above 1/levels = {1 / self.levels:g}, where nothing is left of the "

@@ -29,6 +29,7 @@ from smoothcert.training.folder_lock import only_training_in
 from smoothcert.training.loop import chosen_images, steps_per_epoch
 from smoothcert.training.sources import PLACES
 from smoothcert.training.state import STATE_FILE, TrainingState, read_header
+from smoothcert.training.state_header import damage
 
 _TORCH_STATE = threading.Lock()  # of torch's global generator, which only one training at a time may borrow
 
@@ -88,9 +89,7 @@ def launch(
     with only_training_in(out):
         if config.seed is None:
             unfinished = (out / STATE_FILE).exists()
-            config = config.changed(
-                seed=read_header(out).config.get("seed") if unfinished else check_seed(None)
-            )
+            config = config.changed(seed=_seed_of(out) if unfinished else check_seed(None))
         for folder in results:
             _refuse_foreign(folder, config)
         work: Any = _work  # the annotation of launch leaves out the arguments that it passes on
@@ -99,6 +98,14 @@ def launch(
         raise outcome
     card: Card = outcome
     return card
+
+
+def _seed_of(out: Path) -> int:
+    """Return the seed of the unfinished training in a folder."""
+    seed = read_header(out).config.get("seed")
+    if not isinstance(seed, int):
+        raise damage(out, "it names no seed")
+    return check_seed(seed)
 
 
 def _fabric(config: TrainConfig, devices: int, accelerator: str) -> Fabric:

@@ -26,7 +26,9 @@ def parse_yaml(text: str, where: str) -> Any:
     try:
         _refuse_size(text)
         return yaml.safe_load(text)
-    except Exception as error:  # a date of a 99th month, or a tag that does not fit, fails in any of a dozen ways
+    except (
+        Exception
+    ) as error:  # a date of a 99th month, or a tag that does not fit, fails in any of a dozen ways
         reason = " ".join(str(error).split())[:300]
         raise InvalidArgumentError(f"{where} is no YAML: {reason}") from error
 
@@ -34,12 +36,16 @@ def parse_yaml(text: str, where: str) -> Any:
 def _refuse_size(text: str) -> None:
     """Go through the text without building anything, and count what would be built."""
     sizes: dict[str, int] = {}  # of what aliases stand for
-    opened: list[tuple[str | None, int]] = []  # anchors of the lists and tables around, and where their count began
+    opened: list[
+        tuple[str | None, int]
+    ] = []  # anchors of the lists and tables around, and where their count began
     count = 0
     for event in yaml.parse(text, yaml.SafeLoader):
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
-                raise ValueError(f"the alias {event.anchor!r} stands for nothing, or for what it is inside of")
+                raise ValueError(
+                    f"the alias {event.anchor!r} stands for nothing, or for what it is inside of"
+                )
             count += sizes[event.anchor]
         elif isinstance(event, yaml.ScalarEvent):
             count += 1

@@ -111,14 +111,18 @@ def load_recipe(name: str) -> Recipe:
         name: a name from `recipe_names`, or the path of a YAML file.
     """
     if not isinstance(name, str):
-        raise InvalidArgumentError(f"a recipe is asked for by its name or path, got {shown(name)}; give a text")
+        raise InvalidArgumentError(
+            f"a recipe is asked for by its name or path, got {shown(name)}; give a text"
+        )
     if name.endswith((".yaml", ".yml")):
         return read_recipe(Path(name))
     names = recipe_names()
     if name not in names:
         near = difflib.get_close_matches(name, names, n=5, cutoff=0.4)
         hint = f"did you mean {', '.join(near)}? " if near else ""
-        raise UnknownNameError(f"unknown recipe {shown(name)}; {hint}`smoothcert recipes` lists all {len(names)}")
+        raise UnknownNameError(
+            f"unknown recipe {shown(name)}; {hint}`smoothcert recipes` lists all {len(names)}"
+        )
     return _parsed(
         next(entry for entry in _folder() if entry.name == name + _ENDING).read_text("utf-8"), name
     )

@@ -103,7 +103,9 @@ def _refuse_moments(folder: Path, entries: dict[str, Any], optimizer: torch.opti
     }
     kinds = _KINDS[type(optimizer).__name__]
     moved = {name.partition("/")[0] for name in entries}  # frozen weights have none
-    if not moved <= set(weights) or set(entries) != {f"{number}/{kind}" for number in moved for kind in kinds}:
+    if not moved <= set(weights) or set(entries) != {
+        f"{number}/{kind}" for number in moved for kind in kinds
+    }:
         raise damage(folder, "its momenta are not those of the optimiser")
     for name, entry in entries.items():
         number, _, kind = name.partition("/")

@@ -46,7 +46,8 @@ class StateHeader(BaseModel):
             raise ValueError("its metrics are not those of epochs 1, 2, ..")
         if not 1 <= self.best_epoch <= len(epochs):
             raise ValueError(f"its best epoch is none of its {len(epochs)} epochs")
-        if not isinstance(self.config.get("epochs"), int) or len(epochs) > int(str(self.config["epochs"])):
+        planned = self.config.get("epochs")
+        if not isinstance(planned, int) or len(epochs) > planned:
             raise ValueError("it has more epochs than its training")
         return self
 
