@@ -10,6 +10,7 @@ import os
 import resource
 import signal
 import struct
+import sys
 from pathlib import Path
 
 from smoothcert.errors import SmoothcertError
@@ -50,9 +51,10 @@ def within_limits():
         raise TooSlowError
 
     soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
     before = signal.signal(signal.SIGALRM, interrupt)
-    resource.setrlimit(resource.RLIMIT_AS, (used + MEGABYTES * 2**20, hard))
+    if sys.platform == "linux":  # elsewhere a process cannot tell how much it has
+        used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (used + MEGABYTES * 2**20, hard))
     signal.setitimer(signal.ITIMER_REAL, SECONDS)
     try:
         yield
