@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from smoothcert.errors import FormatError, StoreError
-from smoothcert.reading import parse_json, read_bytes, read_text
+from smoothcert.reading import kind_of, parse_json, read_bytes, read_start, read_text
 
 
 def test_a_regular_file_and_a_link_to_it_are_read(tmp_path):
@@ -52,3 +52,28 @@ def test_json_that_nobody_wrote_is_refused(text):
 
 def test_json_is_read():
     assert parse_json('{"a": [1, 2.5, null, "x"]}', "card.json", FormatError) == {"a": [1, 2.5, None, "x"]}
+
+
+def test_the_start_of_a_file_of_any_size(tmp_path):
+    (tmp_path / "a").write_bytes(b"12345")
+    os.truncate(tmp_path / "a", 2**33)
+    assert read_start(tmp_path / "a", StoreError, 6) == b"12345\0"
+    os.truncate(tmp_path / "a", 2)
+    assert read_start(tmp_path / "a", StoreError, 6) == b"12"
+    with pytest.raises(StoreError, match="a folder"):
+        read_start(tmp_path, StoreError, 6)
+
+
+def test_what_stands_at_a_path(tmp_path):
+    (tmp_path / "a").touch()
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    os.mkfifo(tmp_path / "pipe")
+    names = {"a": "file", "pipe": "pipe", "loop": None, "x" * 5_000: None, "a\0b": None, "\ud800": None}
+    assert {name: kind_of(tmp_path / name) for name in names} == names
+    assert (kind_of(tmp_path), kind_of(Path("/dev/zero"))) == ("folder", "device")
+
+
+def test_json_of_more_lists_than_fit_is_refused():
+    for text in ("[" + "[]," * 1_000_001 + "1]", b"[" + b"{}," * 1_000_001 + b"1]"):
+        with pytest.raises(FormatError, match="more than 1,000,000 lists and tables"):
+            parse_json(text, "it", FormatError)

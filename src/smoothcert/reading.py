@@ -13,6 +13,7 @@ from smoothcert.errors import SmoothcertError
 MOST_BYTES = 64 * 2**20
 """Of a text file: far more than any card, recipe or log has."""
 _DEPTH = 64  # of containers in containers in JSON; no file of ours has ten
+_CONTAINERS = 1_000_000  # in one JSON text: empty ones take forty times their text in memory
 
 
 def read_bytes(path: Path, error: type[SmoothcertError], *, most: int = MOST_BYTES) -> bytes:
@@ -25,6 +26,25 @@ def read_bytes(path: Path, error: type[SmoothcertError], *, most: int = MOST_BYT
         error: what to raise.
         most: bytes it may have.
     """
+    size, content = _read(path, error, most + 1, whole=True)
+    if size > most or len(content) > most:
+        raise error(f"{path} is larger than the {most:,} bytes that such a file may have")
+    return content
+
+
+def read_start(path: Path, error: type[SmoothcertError], count: int) -> bytes:
+    """Return the first bytes of a regular file of any size, fewer where it has fewer; refuses as `read_bytes` does.
+
+    Args:
+        path: the file; a link to one is followed.
+        error: what to raise.
+        count: bytes to read.
+    """
+    return _read(path, error, count, whole=False)[1]
+
+
+def _read(path: Path, error: type[SmoothcertError], count: int, *, whole: bool) -> tuple[int, bytes]:
+    """Return the size of a regular file and its first bytes; none where the whole file would be more than those."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
         try:
@@ -32,16 +52,13 @@ def read_bytes(path: Path, error: type[SmoothcertError], *, most: int = MOST_BYT
             if not stat.S_ISREG(status.st_mode):
                 raise error(f"{path} is no regular file but a {_kind(status.st_mode)}; give a file")
             with os.fdopen(descriptor, "rb", closefd=False) as file:
-                content = file.read(most + 1) if status.st_size <= most else b""
+                return status.st_size, b"" if whole and status.st_size >= count else file.read(count)
         finally:
             os.close(descriptor)
     except OSError as failure:
         raise error(f"cannot read {path}: {failure.strerror or failure}") from failure
     except ValueError as failure:  # a null character in the path
         raise error(f"cannot read {str(path)!r}: {failure}") from failure
-    if status.st_size > most or len(content) > most:
-        raise error(f"{path} is larger than the {most:,} bytes that such a file may have")
-    return content
 
 
 def read_text(path: Path, error: type[SmoothcertError], *, most: int = MOST_BYTES) -> str:
@@ -50,6 +67,17 @@ def read_text(path: Path, error: type[SmoothcertError], *, most: int = MOST_BYTE
         return read_bytes(path, error, most=most).decode("utf-8")
     except UnicodeDecodeError as failure:
         raise error(f"{path} is not text: {failure}") from failure
+
+
+def kind_of(path: Path) -> str | None:
+    """Return what stands at a path, "file", "folder", "pipe", "socket" or "device"; None if nothing can be seen there.
+
+    Unlike the methods of `Path` it raises for no path: not for a name that is too long, nor a link to itself.
+    """
+    try:
+        return _kind(path.stat().st_mode)
+    except (OSError, ValueError):
+        return None
 
 
 def parse_json(text: str | bytes, where: str, error: type[SmoothcertError]) -> Any:
@@ -61,6 +89,13 @@ def parse_json(text: str | bytes, where: str, error: type[SmoothcertError]) -> A
         error: what to raise.
     """
     try:
+        lists = (
+            text.count("[") + text.count("{")
+            if isinstance(text, str)
+            else text.count(b"[") + text.count(b"{")
+        )
+        if lists > _CONTAINERS:
+            raise ValueError(f"more than {_CONTAINERS:,} lists and tables")
         value = json.loads(text, parse_constant=_no_constant)
         if _deeper_than(value, _DEPTH):
             raise ValueError(f"nested more than {_DEPTH} deep")
@@ -88,5 +123,5 @@ def _deeper_than(value: Any, depth: int) -> bool:
 
 
 def _kind(mode: int) -> str:
-    kinds = {stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
+    kinds = {stat.S_IFREG: "file", stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe", stat.S_IFSOCK: "socket"}
     return kinds.get(stat.S_IFMT(mode), "device")

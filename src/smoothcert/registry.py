@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
-from smoothcert.errors import UnknownNameError
+from smoothcert.errors import UnknownNameError, shown
 
 T = TypeVar("T")
 
@@ -32,14 +32,13 @@ class Registry(Generic[T]):
         return enter
 
     def __getitem__(self, name: str) -> T:
-        try:
-            return self._members[name]
-        except KeyError:
+        if name not in self:
             known = ", ".join(sorted(self._members))
-            raise UnknownNameError(f"unknown {self.kind} {name!r}; known: {known}") from None
+            raise UnknownNameError(f"unknown {self.kind} {shown(name)}; known: {known}")
+        return self._members[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._members
+        return isinstance(name, str) and name in self._members  # a list, from a file, is no name
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted(self._members))

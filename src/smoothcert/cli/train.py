@@ -164,7 +164,7 @@ def _tell_before(out: Path, result: Path) -> None:
     if result.exists():
         print(f"{out} is trained already", file=sys.stderr)
     elif (out / STATE_FILE).exists():
-        print(f"{out}: continuing after epoch {len(read_header(out)['metrics'])}", file=sys.stderr)
+        print(f"{out}: continuing after epoch {len(read_header(out).metrics)}", file=sys.stderr)
 
 
 def _member_folders(out: Path, members: int) -> list[Path]:

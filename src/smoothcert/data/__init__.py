@@ -1,5 +1,6 @@
 """Data: files -> `Dataset`, with splits, subsets, augmentation and a digest."""
 
+from smoothcert.data.arrays import MOST_CLASSES
 from smoothcert.data.augment import AUGMENTATIONS, Augmentation, augmented_batch, crop_flip
 from smoothcert.data.cifar import CIFAR10, CIFAR100
 from smoothcert.data.class_folders import FOLDER, IMAGENET
@@ -22,6 +23,7 @@ __all__ = [
     "FOLDER",
     "IMAGENET",
     "MNIST",
+    "MOST_CLASSES",
     "SVHN",
     "Augmentation",
     "DataSource",

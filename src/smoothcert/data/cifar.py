@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.data.dataset import Dataset
-from smoothcert.data.files import checked_labels, find_files
+from smoothcert.data.files import MOST_DATA_BYTES, checked_labels, find_files
 from smoothcert.data.loading import DATASETS, DataSource
 from smoothcert.data.safe_pickle import read_pickle
 from smoothcert.data.splits import SPLITS, training_part
 from smoothcert.errors import DataError
+from smoothcert.reading import read_bytes
 
 _ORIGIN = "https://www.cs.toronto.edu/~kriz/cifar.html"
 _PIXELS = 3 * 32 * 32
@@ -98,7 +99,8 @@ class _Edition:
 
     def _binary(self, path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Read one binary file: rows of label bytes and 3072 pixels."""
-        raw, row = np.fromfile(path, dtype=np.uint8), self.label_bytes + _PIXELS
+        content, row = read_bytes(path, DataError, most=MOST_DATA_BYTES), self.label_bytes + _PIXELS
+        raw = np.frombuffer(content, dtype=np.uint8)
         if raw.size == 0 or raw.size % row:
             raise DataError(
                 f"{path} is cut short: {raw.size} bytes are no whole number of {row}-byte rows; get the file again"

@@ -24,6 +24,7 @@ from smoothcert.data.picture import CROP
 from smoothcert.data.pictures import PictureFiles
 from smoothcert.data.splits import SPLITS, holdout_size, keyed_fraction
 from smoothcert.errors import DataError
+from smoothcert.reading import kind_of
 
 _ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
 _TEST_SHARE = 0.2  # of a folder that is not split into train/ and test/
@@ -33,16 +34,18 @@ _IMAGENET_ORIGIN = "https://image-net.org/download.php"
 
 def class_names(folder: Path) -> tuple[str, ...]:
     """Return the names of the class folders in `folder`, sorted; hidden ones are left out."""
-    with os.scandir(folder) as entries:
-        return tuple(sorted(e.name for e in entries if e.is_dir() and not e.name.startswith(".")))
+    return tuple(
+        sorted(
+            e.name for e in _entries(folder) if kind_of(Path(e)) == "folder" and not e.name.startswith(".")
+        )
+    )
 
 
 def list_pictures(folder: Path, classes: tuple[str, ...]) -> list[str]:
     """Return the names of all pictures, "CLASS/FILE", sorted within each class; an empty class is an error."""
     found: list[str] = []
     for name in classes:
-        with os.scandir(folder / name) as entries:
-            files = sorted(e.name for e in entries if _is_picture(e))
+        files = sorted(entry.name for entry in _entries(folder / name) if _is_picture(entry))
         if not files:
             raise DataError(
                 f"the class folder {folder / name} holds no picture ({', '.join(sorted(_ENDINGS))}); fill or remove it"
@@ -51,13 +54,23 @@ def list_pictures(folder: Path, classes: tuple[str, ...]) -> list[str]:
     return found
 
 
+def _entries(folder: Path) -> list[os.DirEntry[str]]:
+    """Return what lies in a folder, or say why it cannot be read."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError as error:
+        raise DataError(f"cannot read the folder {folder}: {error.strerror or error}") from error
+
+
 def _is_picture(entry: os.DirEntry[str]) -> bool:
-    return not entry.name.startswith(".") and Path(entry.name).suffix.lower() in _ENDINGS and entry.is_file()
+    ending = Path(entry.name).suffix.lower()
+    return not entry.name.startswith(".") and ending in _ENDINGS and kind_of(Path(entry)) == "file"
 
 
 def _is_split(folder: Path) -> bool:
     """Tell a split from a class that happens to be called "train": a split holds folders."""
-    return folder.is_dir() and bool(class_names(folder))
+    return kind_of(folder) == "folder" and bool(class_names(folder))
 
 
 def _read_folder(split: str, data_dir: Path | None) -> Dataset:

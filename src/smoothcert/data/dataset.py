@@ -13,8 +13,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
+from smoothcert.data.arrays import as_labels, as_pixels, checked_names, numbered_classes
 from smoothcert.data.pictures import PictureFiles
-from smoothcert.errors import DataError
+from smoothcert.errors import DataError, shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,13 +42,17 @@ class Dataset:
     data_dir: Path | None = None
 
     def __post_init__(self) -> None:
+        for name in ("name", "split"):
+            if not isinstance(getattr(self, name), str):
+                raise DataError(f"{name} must be a text, got {shown(getattr(self, name))}")
+        checked_names(self.class_names)
         _check_images(self.images)
         _check_labels(self.labels, len(self.images), len(self.class_names))
 
     @staticmethod
     def from_arrays(
         images: ArrayLike,
-        labels: ArrayLike,
+        labels: ArrayLike | None = None,
         *,
         name: str = "custom",
         split: str = "test",
@@ -56,21 +61,15 @@ class Dataset:
         """Make a data set of a user's own arrays; what does not fit raises `DataError`.
 
         Args:
-            images: uint8 in 0..255, or floats in [0, 1] (kept as float32), (N, ...).
-            labels: integers >= 0, (N,).
+            images: uint8 in 0..255, or floats in [0, 1] (kept as float32), (N, ...): an array, a tensor or a list.
+            labels: integers >= 0, (N,), always needed.
             name: a name for tables and manifests.
             split: the split's name.
             class_names: one name per class; left out, the classes are "0", "1", .. up to the largest label.
         """
-        pixels, targets = np.asarray(images), np.asarray(labels)
-        if np.issubdtype(pixels.dtype, np.floating):
-            pixels = pixels.astype(np.float32, copy=False)
-        if not np.issubdtype(targets.dtype, np.integer):
-            raise DataError(f"labels must be integers, got dtype {targets.dtype}; convert them to int64")
-        targets = targets.astype(np.int64, copy=False)
-        if class_names is None:
-            class_names = [str(label) for label in range(int(targets.max(initial=0)) + 1)]
-        return Dataset(name, split, _read_only(pixels), _read_only(targets), tuple(class_names))
+        pixels, targets = as_pixels(images), as_labels(labels)
+        names = numbered_classes(targets) if class_names is None else checked_names(class_names)
+        return Dataset(name, split, _read_only(pixels), _read_only(targets), names)
 
     def __len__(self) -> int:
         return len(self.images)
@@ -129,6 +128,8 @@ def _read_only(array: NDArray[Any]) -> NDArray[Any]:
 
 def _check_images(images: NDArray[Any] | PictureFiles) -> None:
     """Refuse images of another type than uint8 or float32, without a shape, or none at all."""
+    if not isinstance(images, np.ndarray | PictureFiles):
+        raise DataError(f"images must be an array, got {type(images).__name__}; use Dataset.from_arrays")
     if images.dtype not in (np.uint8, np.float32):
         raise DataError(
             f"images must be uint8 in 0..255 or float32 in [0, 1], got dtype {images.dtype}; convert them"
@@ -141,6 +142,8 @@ def _check_images(images: NDArray[Any] | PictureFiles) -> None:
 
 def _check_labels(labels: NDArray[Any], count: int, num_classes: int) -> None:
     """Refuse labels that are not one class index per image."""
+    if not isinstance(labels, np.ndarray):
+        raise DataError(f"labels must be an array, got {type(labels).__name__}; use Dataset.from_arrays")
     if labels.dtype != np.int64 or labels.ndim != 1:
         raise DataError(f"labels must be int64 of shape (N,), got {labels.dtype} of shape {labels.shape}")
     if len(labels) != count:

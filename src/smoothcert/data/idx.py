@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
+import math
 import struct
 import zlib
 from functools import partial
@@ -17,11 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.data.dataset import Dataset
-from smoothcert.data.files import checked_labels, find_files
+from smoothcert.data.files import MOST_DATA_BYTES, checked_labels, find_files
 from smoothcert.data.loading import DATASETS, DataSource
 from smoothcert.data.splits import SPLITS, training_part
 from smoothcert.errors import DataError
+from smoothcert.reading import read_bytes
 
+_MOST_AXES = 8
 _STEMS = {"train": "train", "holdout": "train", "test": "t10k"}
 # Who published labels with these digests (first 16 hex digits of SHA-256 over the labels alone).
 _OWNERS = {
@@ -50,21 +54,34 @@ def read_idx(path: Path) -> NDArray[np.uint8]:
     Args:
         path: the file, gzipped if its name ends in .gz.
     """
+    packed = io.BytesIO(read_bytes(path, DataError, most=MOST_DATA_BYTES))
     try:
-        raw = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+        # Unpacked as far as the header says: a few kilobytes may unpack to any number of gigabytes.
+        file = gzip.GzipFile(fileobj=packed) if path.suffix == ".gz" else packed
+        shape = _shape(path, file.read(4), file)
+        raw = file.read(math.prod(shape))
+        rest = file.read(1)
     except (OSError, EOFError, zlib.error) as error:
         raise DataError(f"cannot read {path}: {error}; get the file again") from error
-    if len(raw) < 4 or raw[:3] != b"\0\0\x08":
+    if len(raw) != math.prod(shape) or rest:
+        what = "too long" if rest else f"cut short: {len(raw)} bytes"
+        raise DataError(f"{path} is {what} for shape {shape}; get the file again")
+    return np.frombuffer(raw, dtype=np.uint8).reshape(shape)
+
+
+def _shape(path: Path, start: bytes, file: io.BufferedIOBase) -> tuple[int, ...]:
+    """Return the shape that the header says, which begins with `start`; refuse more than any such file holds."""
+    if len(start) < 4 or start[:3] != b"\0\0\x08" or start[3] > _MOST_AXES:
+        raise DataError(f"{path} is no idx file of bytes (it begins with {start.hex()}); get the file again")
+    sides = file.read(4 * start[3])
+    shape = struct.unpack(f">{start[3]}I", sides) if len(sides) == 4 * start[3] else ()
+    if not shape:
+        raise DataError(f"{path} is cut short: it has no shape; get the file again")
+    if math.prod(shape) > MOST_DATA_BYTES:
         raise DataError(
-            f"{path} is no idx file of bytes (it begins with {raw[:4].hex()}); get the file again"
+            f"{path} claims the shape {shape}, over {MOST_DATA_BYTES:,} bytes; get the file again"
         )
-    dimensions = raw[3]
-    shape = struct.unpack_from(f">{dimensions}I", raw, 4) if len(raw) >= 4 + 4 * dimensions else ()
-    expected = 4 + 4 * dimensions + int(np.prod(shape))
-    if not shape or len(raw) != expected:
-        what = "cut short" if not shape or len(raw) < expected else "too long"
-        raise DataError(f"{path} is {what}: {len(raw)} bytes for shape {shape}; get the file again")
-    return np.frombuffer(raw, dtype=np.uint8, offset=4 + 4 * dimensions).reshape(shape)
+    return shape
 
 
 def _read(name: str, class_names: tuple[str, ...], origin: str, split: str, data_dir: Path | None) -> Dataset:

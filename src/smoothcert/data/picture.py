@@ -1,10 +1,12 @@
 """One picture file decoded to 224x224 pixels: the field's centre crop, or a random crop for training.
 
-This file imports neither torch nor the rest of the package at its top, so that it says all that decides the pixels.
+This file imports neither torch nor the rest of the package at its top (but errors and how files are read), so that it
+says all that decides the pixels.
 """
 
 from __future__ import annotations
 
+import io
 import math
 import warnings
 from collections.abc import Sequence
@@ -15,11 +17,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.errors import DataError
+from smoothcert.reading import read_bytes
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
 RESIZE, CROP = 256, 224  # pixels: shorter side after resizing, sides of the crop
+MOST_PICTURE_BYTES = 2**27
+"""Of a picture's file."""
+_MOST_PIXELS = 2**26  # the largest picture of ImageNet has 61 million
+_MOST_RATIO = 100  # of the sides: resizing makes the shorter one 256 pixels, and the other as much longer
+# What the endings of picture files stand for. Pillow would open many more by their content, one by running a program.
+_FORMATS = ("JPEG", "PNG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
 _ATTEMPTS = 10
 RANDOM_CROP_NUMBERS = 2 * _ATTEMPTS + 3  # area and ratio per attempt, then place (2) and flip
 _AREA = (0.08, 1.0)  # of the picture
@@ -35,7 +44,7 @@ def decode_picture(path: Path | str, numbers: Sequence[float] | None = None) -> 
     resized to 224x224 and perhaps mirrored. Not turned by EXIF orientation, as nobody in the field does.
 
     Args:
-        path: the file, of any format that Pillow reads; grey and palette pictures become RGB.
+        path: the file, JPEG, PNG, BMP, GIF, WebP, TIFF or PPM; grey and palette pictures become RGB.
         numbers: `RANDOM_CROP_NUMBERS` numbers in [0, 1) that decide the random crop; None: the centre crop.
     """
     from PIL import Image
@@ -43,12 +52,24 @@ def decode_picture(path: Path | str, numbers: Sequence[float] | None = None) -> 
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # odd EXIF blocks and palettes: the pixels are what they are
-            with Image.open(path) as file:
+            content = io.BytesIO(read_bytes(Path(path), DataError, most=MOST_PICTURE_BYTES))
+            with Image.open(content, formats=_FORMATS) as file:
+                _refuse_size(*file.size)
                 picture = file.convert("RGB")
         chosen = _centre(picture) if numbers is None else _random_crop(picture, numbers)
     except Exception as error:  # Pillow raises many kinds for damaged files
         raise DataError(f"cannot decode the picture {path}: {error}; replace the file") from error
     return np.ascontiguousarray(np.asarray(chosen, dtype=np.uint8).transpose(2, 0, 1))
+
+
+def _refuse_size(width: int, height: int) -> None:
+    """Refuse a picture that would fill the memory once it is decoded, or once it is resized."""
+    if width * height > _MOST_PIXELS:
+        raise DataError(f"it has {width} x {height} pixels, and {_MOST_PIXELS:,} is the most")
+    if max(width, height) > _MOST_RATIO * min(width, height):
+        raise DataError(
+            f"it has {width} x {height} pixels, a side over {_MOST_RATIO} times as long as the other"
+        )
 
 
 def _centre(picture: Image) -> Image:

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.data.decoding import decode_pictures
-from smoothcert.data.picture import CROP, RESIZE
+from smoothcert.data.picture import CROP, MOST_PICTURE_BYTES, RESIZE
 from smoothcert.errors import DataError
+from smoothcert.reading import read_bytes
 
 _READ_WHOLE = 1_000  # files whose bytes go into the digest
 
@@ -73,7 +74,8 @@ class PictureFiles:
         for place, name in enumerate(self.names):
             path = self.root / name
             try:
-                content = hashlib.sha256(path.read_bytes()).hexdigest() if place in whole else None
+                raw = read_bytes(path, DataError, most=MOST_PICTURE_BYTES) if place in whole else None
+                content = None if raw is None else hashlib.sha256(raw).hexdigest()
                 digest.update(json.dumps([name, path.stat().st_size, content]).encode() + b"\n")
-            except OSError as error:
+            except (OSError, DataError) as error:
                 raise DataError(f"cannot read the picture {path}: {error}; restore the file") from error

@@ -7,8 +7,10 @@ name is refused before anything is called. The arrays are then made from their b
 
 from __future__ import annotations
 
+import io
 import math
 import pickle
+import pickletools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothcert.data.files import MOST_DATA_BYTES
 from smoothcert.errors import DataError
+from smoothcert.reading import read_bytes
 
 _KINDS = "biuf"  # truth values, integers and floats: types whose values cannot hold an object
 
@@ -99,13 +103,6 @@ def _text(value: object) -> str:
     return value
 
 
-def _encode(text: object, encoding: object = "latin1") -> bytes:
-    """Return the bytes that pickles below protocol 3 keep as text."""
-    if not isinstance(text, str) or encoding not in ("latin1", "latin-1", "iso-8859-1"):
-        raise DataError("it encodes something else than bytes kept as text")
-    return text.encode("latin1")
-
-
 def _empty_bytes(*args: object) -> bytes:
     if args:
         raise DataError("it makes bytes of something")
@@ -116,7 +113,6 @@ _ARRAY_CLASS = _StandIn(_Array)
 _STAND_INS: dict[tuple[str, str], _StandIn] = {
     ("numpy", "ndarray"): _ARRAY_CLASS,
     ("numpy", "dtype"): _StandIn(_Type),
-    ("_codecs", "encode"): _StandIn(_encode),
     ("__builtin__", "bytes"): _StandIn(_empty_bytes),
     ("builtins", "bytes"): _StandIn(_empty_bytes),
 }
@@ -127,14 +123,33 @@ for _core in ("numpy.core", "numpy._core"):
 
 
 class _Unpickler(pickle.Unpickler):
-    """Pickle's reader, with every global name but the known ones refused."""
+    """Pickle's reader, with every global name but the known ones refused.
+
+    Args:
+        content: the pickle.
+    """
+
+    def __init__(self, content: bytes) -> None:
+        super().__init__(io.BytesIO(content), fix_imports=False, encoding="bytes")
+        self._left = len(content)  # characters that may still be encoded: each was written down once
 
     def find_class(self, module: str, name: str) -> Any:
         """Return the stand-in of a known name; nothing is imported."""
+        if (module, name) == ("_codecs", "encode"):
+            return _StandIn(self._encode)
         try:
             return _STAND_INS[module, name]
         except KeyError:
             raise DataError(f"it names {module}.{name}, which has no place in arrays and lists") from None
+
+    def _encode(self, text: object, encoding: object = "latin1") -> bytes:
+        """Return the bytes that pickles below protocol 3 keep as text."""
+        if not isinstance(text, str) or encoding not in ("latin1", "latin-1", "iso-8859-1"):
+            raise DataError("it encodes something else than bytes kept as text")
+        self._left -= len(text)
+        if self._left < 0:
+            raise DataError("it encodes one text again and again")
+        return text.encode("latin1")
 
 
 def read_pickle(path: Path) -> dict[str, Any]:
@@ -147,8 +162,9 @@ def read_pickle(path: Path) -> dict[str, Any]:
         path: the file.
     """
     try:
-        with path.open("rb") as file:
-            found = _Unpickler(file, fix_imports=False, encoding="bytes").load()
+        content = read_bytes(path, DataError, most=MOST_DATA_BYTES)
+        _refuse_far_places(content)
+        found = _Unpickler(content).load()
         if not isinstance(found, dict):
             raise DataError(f"it holds no dictionary but {type(found).__name__}")
         return {_text(key): _value(value) for key, value in found.items()}
@@ -167,3 +183,13 @@ def _value(value: object) -> object:
     if isinstance(value, _StandIn | _Type):
         raise DataError("it holds a function or a type")
     return value
+
+
+def _refuse_far_places(content: bytes) -> None:
+    """Refuse a pickle that notes a value at a far place: the reader makes room for all places before it."""
+    for opcode, argument, _ in pickletools.genops(content):
+        if opcode.name in _PUTS and isinstance(argument, int) and argument > len(content):
+            raise DataError(f"it keeps a value at place {argument} of a list that it cannot fill")
+
+
+_PUTS = frozenset({"PUT", "BINPUT", "LONG_BINPUT"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.errors import InvalidArgumentError, shown
 
 
 def select_indices(
@@ -52,12 +52,12 @@ def parse_subset(text: str, size: int) -> tuple[int, ...]:
     """
     if text.strip() == "all":
         return select_indices(size)
-    match = re.fullmatch(r"\s*(every|first)\s*\(\s*(\d+)\s*\)\s*", text, flags=re.ASCII)
+    match = re.fullmatch(r"\s*(every|first)\s*\(\s*(\d{1,18})\s*\)\s*", text, flags=re.ASCII)
     if match is None and re.fullmatch(r"[\d:,\s]+", text, flags=re.ASCII):
         return select_indices(size, indices=text)
     if match is None:
         raise InvalidArgumentError(
-            f"a subset must look like all, every(20), first(500) or 888:1888,7, got {text!r}"
+            f"a subset must look like all, every(20), first(500) or 888:1888,7, got {shown(text)}"
         )
     if match[1] == "every":
         return select_indices(size, every=int(match[2]))
@@ -80,11 +80,11 @@ def _places(size: int, text: str) -> tuple[int, ...]:
 
 def _part(size: int, part: str, text: str) -> range:
     """Read "A", "A:B", "A:" or "A:B:K" as places within 0..size-1."""
-    pattern = r"\s*(\d+)\s*(:\s*(\d+)?\s*(?::\s*(\d+)\s*)?)?"
+    pattern = r"\s*(\d{1,18})\s*(:\s*(\d{1,18})?\s*(?::\s*(\d{1,18})\s*)?)?"
     match = re.fullmatch(pattern, part, flags=re.ASCII)
     if match is None:
         raise InvalidArgumentError(
-            f"indices must look like 10:20 or 10: (end left out) or 0:100,200:300,7, got {text!r}"
+            f"indices must look like 10:20 or 10: (end left out) or 0:100,200:300,7, got {shown(text)}"
         )
     start, step = int(match[1]), int(match[4] or 1)
     stop = start + 1 if match[2] is None else int(match[3] or size)

@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, Field
 
 from smoothcert.ensembles.holdout import HoldoutUse
+from smoothcert.models.card_fields import STRICT, Classes, ClassNames, Digest, Noise, Place, Shape, Text
+from smoothcert.models.limits import MOST_HEADS
+
+MOST_MEMBERS = 256
+"""Networks in an ensemble, members of members included."""
 
 
 class MemberEntry(BaseModel):
     """One member: its folder, relative to the ensemble's, and the digest it must have."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
-    path: str
-    digest: str
+    path: Place
+    digest: Text
 
 
 class AdaptiveEntry(BaseModel):
     """The test of adaptive prediction; arguments as for `AdaptiveEnsemble`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     threshold: float = 0.999
     alpha: float = 0.05
@@ -49,19 +54,19 @@ class EnsembleCard(BaseModel):
         fitted: choices that were made on labelled images, of members that are ensembles too.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     format: Literal[1] = 1
     method: Literal["ensemble"] = "ensemble"
-    rule: str
+    rule: Text
     weights: tuple[float, ...] | None
-    members: tuple[MemberEntry, ...]
-    num_classes: int
-    input_shape: tuple[int, ...]
-    noise: dict[str, Any]
-    class_names: tuple[str, ...]
-    digest: str
+    members: tuple[MemberEntry, ...] = Field(max_length=MOST_MEMBERS)
+    num_classes: Classes
+    input_shape: Shape
+    noise: Noise
+    class_names: ClassNames
+    digest: Digest
     consensus: int | None = None
     adaptive: AdaptiveEntry | None = None
-    heads: tuple[int, ...] | None = None
-    fitted: tuple[HoldoutUse, ...] = ()
+    heads: tuple[int, ...] | None = Field(default=None, max_length=MOST_HEADS)
+    fitted: tuple[HoldoutUse, ...] = Field(default=(), max_length=1_000)

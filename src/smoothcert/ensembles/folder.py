@@ -13,12 +13,15 @@ from smoothcert.ensembles.assembly import assembled
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard, MemberEntry
 from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.holdout import HoldoutUse
-from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.ensembles.membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
+from smoothcert.errors import CheckpointError, InvalidArgumentError, shown
 from smoothcert.models import ModelCard, MultiHead, load_checkpoint
 from smoothcert.models.card import read_record
 from smoothcert.models.checkpoint import CARD_FILE, read_card
+from smoothcert.reading import kind_of
 
-ENSEMBLE_FILE = "ensemble.json"
+__all__ = ["ENSEMBLE_FILE", "check_agreement", "load_model", "read_any_card", "save_ensemble"]
+
 _MUST_AGREE = ("noise", "num_classes", "input_shape", "class_names")
 
 
@@ -84,8 +87,9 @@ def check_agreement(member_folders: Sequence[str | Path], cards: Sequence[ModelC
         for member, card in zip(member_folders, cards, strict=True):
             if getattr(card, name) != getattr(cards[0], name):
                 raise InvalidArgumentError(
-                    f"members must agree on {name}: {member_folders[0]} has {getattr(cards[0], name)}, "
-                    f"{member} has {getattr(card, name)}; choose members trained alike"
+                    f"members must agree on {name}: {member_folders[0]} has "
+                    f"{shown(getattr(cards[0], name))}, {member} has {shown(getattr(card, name))}; choose members "
+                    "trained alike"
                 )
 
 
@@ -95,25 +99,26 @@ def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]
     Args:
         folder: what `save_checkpoint`, `save_ensemble` or `train` wrote.
     """
-    return _load(Path(folder), ())
+    folder = Path(folder)
+    if is_ensemble(folder):
+        refuse_labyrinth(folder)
+    return _load(folder)
 
 
 def read_any_card(folder: str | Path) -> ModelCard | EnsembleCard:
     """Read the card of a model folder or an ensemble folder without weights, and without checking digests."""
-    path = Path(folder) / ENSEMBLE_FILE
-    return read_record(EnsembleCard, path) if path.exists() else read_card(folder)
+    folder = Path(folder)
+    return read_record(EnsembleCard, folder / ENSEMBLE_FILE) if is_ensemble(folder) else read_card(folder)
 
 
-def _load(folder: Path, inside: tuple[Path, ...]) -> tuple[nn.Module, ModelCard | EnsembleCard]:
-    """Read a folder that is a member of the ensembles `inside`."""
-    if not (folder / ENSEMBLE_FILE).exists():
+def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+    """Read a folder that `refuse_labyrinth` has let pass, members and all."""
+    if not is_ensemble(folder):
         return load_checkpoint(folder)
-    if (folder / CARD_FILE).exists():
+    if kind_of(folder / CARD_FILE) is not None:
         raise CheckpointError(f"{folder} holds both {CARD_FILE} and {ENSEMBLE_FILE}; remove one of them")
-    if folder.resolve() in inside:
-        raise CheckpointError(f"the ensemble {folder} is a member of itself; mend its {ENSEMBLE_FILE}")
     card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
-    loaded = [_member(folder, entry, (*inside, folder.resolve())) for entry in card.members]
+    loaded = [_member(folder, entry) for entry in card.members]
     _refuse_other_facts(folder, card, [found for _, found in loaded])
     try:
         members = [model for model, _ in loaded]
@@ -136,17 +141,15 @@ def _refuse_other_facts(
         for member in members:
             if getattr(member, fact) != getattr(card, fact):
                 raise CheckpointError(
-                    f"{folder / ENSEMBLE_FILE} was changed: it says {fact} {getattr(card, fact)}, its members say "
-                    f"{getattr(member, fact)}; restore it or make the ensemble again"
+                    f"{folder / ENSEMBLE_FILE} was changed: it says {fact} {shown(getattr(card, fact))}, its members "
+                    f"say {shown(getattr(member, fact))}; restore it or make the ensemble again"
                 )
 
 
-def _member(
-    home: Path, entry: MemberEntry, inside: tuple[Path, ...]
-) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+def _member(home: Path, entry: MemberEntry) -> tuple[nn.Module, ModelCard | EnsembleCard]:
     """Load one member and hold it to the digest it had when the ensemble was made."""
     try:
-        model, card = _load(home / entry.path, inside)
+        model, card = _load(home / entry.path)
     except CheckpointError as error:
         raise CheckpointError(f"the ensemble {home} cannot load its member {entry.path}: {error}") from error
     if card.digest != entry.digest:
@@ -170,6 +173,7 @@ def _uses(fitted: Sequence[HoldoutUse], cards: Sequence[ModelCard | EnsembleCard
 def _write(card: EnsembleCard, home: Path) -> None:
     """Write the card unless it is there already; never over another model."""
     path = home / ENSEMBLE_FILE
-    if (home / CARD_FILE).exists() or (path.exists() and read_record(EnsembleCard, path) != card):
+    taken = os.path.lexists(home / CARD_FILE)
+    if taken or (is_ensemble(home) and read_record(EnsembleCard, path) != card):
         raise CheckpointError(f"{home} already holds another model; choose another folder or remove it")
     write_atomically(path, card.model_dump_json(indent=2) + "\n")

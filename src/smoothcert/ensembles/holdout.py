@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, Field
 
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.models.card_fields import STRICT, Figures, Text
+from smoothcert.seeding import SEED_BITS
+
+_MOST = 2**63 - 1
 
 
 class HoldoutUse(BaseModel):
@@ -27,16 +31,16 @@ class HoldoutUse(BaseModel):
         found: figures of the choice, such as the loss reached.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
-    purpose: str
-    dataset: str
-    split: str
-    digest: str
-    images: int = Field(ge=1)
-    draws: int = Field(ge=1)
-    seed: int = Field(ge=0)
-    found: dict[str, float] = {}
+    purpose: Text
+    dataset: Text
+    split: Text
+    digest: Text
+    images: int = Field(ge=1, le=_MOST)
+    draws: int = Field(ge=1, le=_MOST)
+    seed: int = Field(ge=0, lt=1 << SEED_BITS)
+    found: Figures = {}
 
 
 def refuse_overlap(chosen: Any, dataset: Dataset, indices: Iterable[int]) -> None:

@@ -5,18 +5,29 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    JsonValue,
-    SerializerFunctionWrapHandler,
-    ValidationError,
-    model_serializer,
-)
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
 from torch import nn
 
 from smoothcert.errors import CheckpointError
+from smoothcert.models.card_fields import (
+    STRICT,
+    Classes,
+    ClassNames,
+    Digest,
+    Figures,
+    Noise,
+    Place,
+    Settings,
+    Shape,
+    Text,
+    TrainedOn,
+)
 from smoothcert.models.creation import create_model
+from smoothcert.models.limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
+from smoothcert.reading import parse_json, read_bytes
+
+MOST_CARD_BYTES = 8 * 2**20
+"""Of a card's file; what JSON makes of more could fill the memory."""
 
 Record = TypeVar("Record", bound=BaseModel)
 
@@ -35,13 +46,13 @@ class DenoisedEntry(BaseModel):
         classifier_digest: its digest when the two were put together.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
-    depth: int
-    width: int
-    digest: str
-    classifier: str
-    classifier_digest: str
+    depth: int = Field(le=MOST_DEPTH)  # how small they may be, the denoiser itself says
+    width: int = Field(le=MOST_WIDTH)
+    digest: Digest
+    classifier: Place
+    classifier_digest: Digest
 
 
 class ModelCard(BaseModel):
@@ -69,23 +80,23 @@ class ModelCard(BaseModel):
             and mean and std are the classifier's.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = STRICT
 
     format: Literal[1] = 1
-    architecture: str
-    num_classes: int
-    input_shape: tuple[int, ...]
+    architecture: Text
+    num_classes: Classes
+    input_shape: Shape
     mean: tuple[float, ...]
     std: tuple[float, ...]
-    method: str
-    noise: dict[str, Any]
-    dataset: dict[str, str]
-    training: dict[str, JsonValue]
-    metrics: dict[str, float]
-    class_names: tuple[str, ...]
-    digest: str = ""
-    heads: int | None = None
-    split: str | None = None
+    method: Text
+    noise: Noise
+    dataset: TrainedOn
+    training: Settings
+    metrics: Figures
+    class_names: ClassNames
+    digest: Digest | Literal[""] = ""
+    heads: int | None = Field(default=None, ge=1, le=MOST_HEADS)
+    split: Text | None = None
     denoised: DenoisedEntry | None = None
 
     @model_serializer(mode="wrap")
@@ -112,11 +123,16 @@ def drop_unset(record: dict[str, Any]) -> dict[str, Any]:
 
 def read_record(kind: type[Record], path: Path) -> Record:
     """Read a JSON file as a record of one kind; `CheckpointError` says what is wrong with the file."""
+    content = read_bytes(path, CheckpointError, most=MOST_CARD_BYTES)
+    parse_json(content, f"{path} is damaged: the file", CheckpointError)  # neither deep nor NaN
     try:
-        return kind.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise CheckpointError(f"cannot read {path}: {error.strerror or error}") from error
+        return kind.model_validate_json(content)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"]) or "the file"
-        raise CheckpointError(f"{path} is damaged: {place}: {first['msg']}; restore the file") from error
+        raise CheckpointError(f"{path} is damaged: {first_fault(error)}; restore the file") from error
+
+
+def first_fault(error: ValidationError) -> str:
+    """Say which field is the first wrong one, and why."""
+    first = error.errors(include_input=False, include_context=False)[0]
+    place = ".".join(str(part)[:80] for part in first["loc"]) or "the file"
+    return f"{place}: {first['msg'].removeprefix('Value error, ')}"

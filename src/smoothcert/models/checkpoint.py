@@ -9,18 +9,17 @@ import contextlib
 import os
 from pathlib import Path
 
-import torch
-from safetensors import SafetensorError
-from safetensors.torch import load as tensors_from_bytes
 from safetensors.torch import save as bytes_from_tensors
 from torch import nn
 
 from smoothcert.atomic import write_atomically
-from smoothcert.errors import CheckpointError, SmoothcertError, StoreError
-from smoothcert.models.card import ModelCard, read_record
-from smoothcert.models.denoised import Denoised, refuse_shapes
+from smoothcert.errors import CheckpointError, StoreError
+from smoothcert.models.card import MOST_CARD_BYTES, ModelCard, read_record
+from smoothcert.models.denoised import Denoised
 from smoothcert.models.digest import weights_digest
-from smoothcert.models.dncnn import DnCNN
+from smoothcert.models.filling import filled, refuse_other_network
+from smoothcert.models.weights_file import open_weights
+from smoothcert.reading import kind_of
 
 WEIGHTS_FILE, CARD_FILE = "model.safetensors", "model.json"
 
@@ -37,16 +36,23 @@ def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> Mo
         folder: where to write; made if missing.
     """
     folder = Path(folder)
-    if (folder / CARD_FILE).exists():
+    if os.path.lexists(folder / CARD_FILE):
         raise CheckpointError(f"{folder} already holds a model; choose another folder or remove it")
     card = card.model_copy(update={"digest": weights_digest(model)})
-    stored = _stored(model)
+    stored = model.denoiser if isinstance(model, Denoised) else model
     tensors = {name: value.detach().cpu().contiguous() for name, value in stored.state_dict().items()}
-    _fill(card, tensors, "the model to save", folder)
+    text = card.model_dump_json(indent=2) + "\n"
+    if len(text) > MOST_CARD_BYTES:
+        raise CheckpointError(
+            f"a card may have {MOST_CARD_BYTES:,} bytes, this one has {len(text):,}; shorten it"
+        )
+    entries = {name: (value.dtype, tuple(value.shape)) for name, value in tensors.items()}
+    refuse_other_network(card, entries, "the model to save")
+    filled(card, tensors, _classifier(card, folder), "the model to save")
     was_there = folder.exists()
     try:
         write_atomically(folder / WEIGHTS_FILE, bytes_from_tensors(tensors))
-        write_atomically(folder / CARD_FILE, card.model_dump_json(indent=2) + "\n")
+        write_atomically(folder / CARD_FILE, text)
     except StoreError:
         with contextlib.suppress(OSError):
             (folder / WEIGHTS_FILE).unlink(missing_ok=True)
@@ -59,11 +65,12 @@ def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> Mo
 def read_card(folder: str | Path) -> ModelCard:
     """Read the card of a model folder without its weights; raises `CheckpointError` if it is damaged."""
     path = Path(folder) / CARD_FILE
-    if (Path(folder) / "ensemble.json").exists() and not path.exists():
+    found = kind_of(path) is not None
+    if not found and kind_of(Path(folder) / "ensemble.json") is not None:
         raise CheckpointError(
             f"{folder} holds an ensemble, but a single model is needed here; give one of its members"
         )
-    if not path.exists():
+    if not found:
         raise CheckpointError(
             f"{folder} is not a model folder: it has no {CARD_FILE} (nor ensemble.json); `smoothcert demo` "
             "and smoothcert.train make some"
@@ -79,67 +86,28 @@ def load_checkpoint(folder: str | Path) -> tuple[nn.Module, ModelCard]:
     """
     folder = Path(folder)
     card = read_card(folder)
-    path = folder / WEIGHTS_FILE
-    try:
-        tensors = tensors_from_bytes(path.read_bytes())
-    except OSError as error:
-        raise CheckpointError(f"cannot read {path}: {error.strerror or error}; restore the file") from error
-    except SafetensorError as error:
-        raise CheckpointError(f"{path} is cut short or damaged ({error}); restore the file") from error
-    model = _fill(card, tensors, str(path), folder).eval().requires_grad_(False)
+    file = open_weights(folder / WEIGHTS_FILE)
+    refuse_other_network(card, file.entries, str(file.path))
+    model = filled(card, file.tensors(), _classifier(card, folder), str(file.path))
+    model.eval().requires_grad_(False)
     found = weights_digest(model)
     if found != card.digest:
         raise CheckpointError(
-            f"the weights in {path} have digest {found}, but {CARD_FILE} says {card.digest!r}; "
+            f"the weights in {file.path} have digest {found}, but {CARD_FILE} says {card.digest!r}; "
             f"one of the two files was changed: restore it"
         )
     return model, card
 
 
-def _stored(model: nn.Module) -> nn.Module:
-    """Return the part of a model whose weights its own folder holds."""
-    return model.denoiser if isinstance(model, Denoised) else model
-
-
-def _built(card: ModelCard, folder: Path) -> nn.Module:
-    """Build the model of a card that lies in `folder`, with random weights for what the folder itself holds."""
+def _classifier(card: ModelCard, folder: Path) -> tuple[nn.Module, ModelCard] | None:
+    """Load the classifier behind the denoiser of a card in `folder`; None for a plain network."""
     entry = card.denoised
     if entry is None:
-        return card.build()
+        return None
     # Joined as text, because the folder may not be there yet.
-    classifier, found = load_checkpoint(os.path.normpath(folder.resolve() / entry.classifier))
-    if found.digest != entry.classifier_digest:
+    place = Path(os.path.normpath(Path(os.path.realpath(folder)) / entry.classifier))
+    if read_card(place).denoised is not None:
         raise CheckpointError(
-            f"the classifier {entry.classifier} has changed: digest {found.digest}, expected "
-            f"{entry.classifier_digest}; restore it or train the denoiser again"
+            f"the classifier {entry.classifier} that {folder} names is a denoiser itself; name a plain network"
         )
-    denoiser = DnCNN(card.input_shape[0], entry.depth, entry.width)
-    refuse_shapes(denoiser, found.input_shape, card.input_shape)
-    return Denoised(denoiser, classifier)
-
-
-def _fill(card: ModelCard, tensors: dict[str, torch.Tensor], source: str, folder: Path) -> nn.Module:
-    """Build the card's model with the given weights; refuse weights of another network."""
-    try:
-        with torch.random.fork_rng(devices=[]):  # the weights drawn here are thrown away
-            model = _built(card, folder)
-    except SmoothcertError as error:
-        raise CheckpointError(f"cannot build the network that the card of {source} names: {error}") from error
-    named = {
-        name: value.clone()
-        for name, value in _stored(model).state_dict().items()
-        if name.endswith(_NORMALISATION)
-    }
-    try:
-        _stored(model).load_state_dict(tensors, strict=True)
-    except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise CheckpointError(
-            f"{source} does not fit architecture {card.architecture!r}: {reason}"
-        ) from error
-    if any(not torch.equal(value, tensors[name]) for name, value in named.items()):
-        raise CheckpointError(f"{source} normalises by other numbers than mean and std in the card")
-    return model
-
-
-_NORMALISATION = ("normalize.mean", "normalize.std")
+    return load_checkpoint(place)

@@ -10,6 +10,7 @@ from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.models.architecture import MODELS, remember_build
+from smoothcert.models.limits import checked_classes, checked_shape
 from smoothcert.models.multi_head import multi_head
 from smoothcert.models.normalize import Normalize
 
@@ -28,7 +29,7 @@ def create_model(
 
     Args:
         name: a name in `MODELS`, e.g. "convnet".
-        num_classes: number of classes, at least 2.
+        num_classes: number of classes, at least 2 and at most `MOST_CLASSES`.
         input_shape: shape of one image, e.g. (1, 8, 8); the architecture's own when left out.
         mean: per-channel mean in pixel units; default 0.
         std: per-channel standard deviation in pixel units; default 1.
@@ -36,11 +37,8 @@ def create_model(
         split: where the heads begin, for `resolve_split`; before the last residual stage when left out.
     """
     architecture = MODELS[name]
-    if num_classes < 2:
-        raise InvalidArgumentError(f"num_classes must be at least 2, got {num_classes!r}")
-    shape = architecture.input_shape if input_shape is None else tuple(input_shape)
-    if not shape or not all(side >= 1 for side in shape):
-        raise InvalidArgumentError(f"input_shape must hold positive numbers only, got {shape}")
+    checked_classes(num_classes)
+    shape = checked_shape(architecture.input_shape if input_shape is None else tuple(input_shape))
     architecture.refuse_shape(name, shape)
     if heads is None and split is not None:
         raise InvalidArgumentError(

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from scipy.special import ndtr, ndtri
 
-from smoothcert.errors import InvalidArgumentError, InvalidImageError
+from smoothcert.errors import InvalidArgumentError, InvalidImageError, shown
 from smoothcert.noise.additive import AdditiveNoise, Floats
 from smoothcert.noise.grid_table import grid_table
 from smoothcert.noise.law import NOISE_LAWS, check_scale
@@ -19,6 +19,7 @@ from smoothcert.noise.law import NOISE_LAWS, check_scale
 STEPS = 255  # of the grid between 0 and 1
 _NEAR = 5e-5  # of a step: what float32 makes of k/255 by any route is nearer than that
 _LARGEST_SIGMA = 20.0  # a step count of more than 15 bits has no place in the table
+_MOST_COORDINATES = 2**40  # more than any image has; keeps the charge a number
 _BLOCK = 2**15  # integers drawn at a time, so that they stay in a core's cache
 
 
@@ -52,9 +53,11 @@ class GridGaussian(AdditiveNoise):
             raise InvalidArgumentError(
                 f"sigma on the 1/255 grid is at most {_LARGEST_SIGMA:g}, got {self.sigma!r}"
             )
-        if isinstance(self.dimension, bool) or not isinstance(self.dimension, int) or self.dimension < 1:
+        whole = isinstance(self.dimension, int) and not isinstance(self.dimension, bool)
+        if not whole or not 1 <= self.dimension <= _MOST_COORDINATES:
             raise InvalidArgumentError(
-                f"dimension must be an integer number of coordinates of at least 1, got {self.dimension!r}"
+                "dimension must be an integer number of coordinates of at least 1 and at most 2^40, got "
+                f"{shown(self.dimension)}"
             )
 
     @classmethod

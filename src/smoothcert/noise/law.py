@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import MISSING, fields
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.errors import InvalidArgumentError, shown
 from smoothcert.registry import Registry
 
 _SMALLEST, _LARGEST = 1e-4, 1e4  # float32 resolves 6e-8 near 1: enough below the one, and above for the other
@@ -100,21 +101,43 @@ NOISE_LAWS: Registry[type[NoiseLaw]] = Registry("noise")
 
 
 def noise_from(description: dict[str, Any]) -> NoiseLaw:
-    """Build a noise law from what `describe` returned."""
-    return NOISE_LAWS[description["name"]](**{k: v for k, v in description.items() if k != "name"})
+    """Build a noise law from what `describe` returned; name the field that is missing, unknown or of a wrong value.
+
+    Args:
+        description: the law's name and parameters, perhaps from a file that somebody changed.
+    """
+    if not isinstance(description, dict) or "name" not in description:
+        raise InvalidArgumentError(
+            'a description of noise must be a table with a name, such as {"name": "gaussian", "sigma": 0.25}, '
+            f"got {shown(description)}"
+        )
+    kind = NOISE_LAWS[description["name"]]
+    given = {key: value for key, value in description.items() if key != "name"}
+    takes = fields(kind)  # type: ignore[arg-type]  # every law is a dataclass
+    for name in given:
+        if name not in {field.name for field in takes}:
+            raise InvalidArgumentError(
+                f"noise {kind.law_name!r} has no parameter {shown(name)}; it takes "
+                f"{', '.join(field.name for field in takes)}"
+            )
+    for field in takes:
+        if field.default is MISSING and field.name not in given:
+            raise InvalidArgumentError(f"noise {kind.law_name!r} lacks its parameter {field.name!r}; add it")
+    return kind(**given)
 
 
 def check_scale(name: str, value: float) -> None:
     """Refuse a noise parameter that is not a positive, finite number, or too small to show in a float32 pixel."""
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    if not number or not math.isfinite(value) or value <= 0:
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    # Comparisons alone: an integer may be too large to become a float.
+    if not number or not 0 < value < math.inf:
         raise InvalidArgumentError(
-            f"{name} must be a positive, finite number of pixel units (images span [0, 1]), got {value!r}"
+            f"{name} must be a positive, finite number of pixel units (images span [0, 1]), got {shown(value)}"
         )
     if not _SMALLEST <= value <= _LARGEST:
         raise InvalidArgumentError(
             f"{name} must lie between {_SMALLEST:g} and {_LARGEST:g}, where float32 pixels can show the noise, "
-            f"got {value!r}"
+            f"got {shown(value)}"
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -17,9 +17,12 @@ from pydantic import (
 )
 
 from smoothcert.data import DATASETS
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.ensembles.card import MOST_MEMBERS
+from smoothcert.errors import InvalidArgumentError, shown
 from smoothcert.models import DENOISERS, MODELS, refuse_split
 from smoothcert.models.card import drop_unset
+from smoothcert.models.card_fields import Place, Text
+from smoothcert.models.limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.registry import Registry
 from smoothcert.seeding import check_seed
@@ -35,6 +38,9 @@ _REGISTRIES: dict[str, Registry[Any]] = {
     "noise": NOISE_LAWS,
     "schedule": SCHEDULES,
 }
+_MOST = 10**9  # of anything that is counted in a training
+
+Setting = bool | Annotated[int, Field(ge=-_MOST, le=_MOST)] | float | Text | None
 
 
 class TrainConfig(BaseModel):
@@ -83,43 +89,43 @@ class TrainConfig(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    dataset: str = "digits"
-    data_dir: str | None = None
-    model: str = "convnet"
-    heads: int | None = Field(default=None, ge=1, strict=True)
-    split: str | None = None
-    method: str = "gaussian"
-    settings: dict[str, bool | int | float | str | None] = Field(default_factory=dict)
-    noise: str = "gaussian"
+    dataset: Text = "digits"
+    data_dir: Place | None = None
+    model: Text = "convnet"
+    heads: int | None = Field(default=None, ge=1, le=MOST_HEADS, strict=True)
+    split: Text | None = None
+    method: Text = "gaussian"
+    settings: dict[Text, Setting] = Field(default_factory=dict, max_length=100)
+    noise: Text = "gaussian"
     sigma: float | None = Field(default=None, gt=0)
     keep: float | None = None
     levels: int | None = None
-    epochs: int = Field(default=20, ge=1)
+    epochs: int = Field(default=20, ge=1, le=_MOST)
     optimizer: Literal["sgd", "adam"] = "sgd"
     lr: float = Field(default=0.1, gt=0)
-    schedule: str = "one-cycle"
-    milestones: tuple[float, ...] = ()
+    schedule: Text = "one-cycle"
+    milestones: tuple[float, ...] = Field(default=(), max_length=1_000)
     warmup_epochs: float = Field(default=0.0, ge=0)
-    batch_size: int = Field(default=32, ge=1)
+    batch_size: int = Field(default=32, ge=1, le=_MOST)
     momentum: float = Field(default=0.9, ge=0, lt=1)
     nesterov: bool = False
     weight_decay: float = Field(default=1e-3, ge=0)
     augment: bool = True
-    max_train_images: int | None = Field(default=None, ge=1)
+    max_train_images: int | None = Field(default=None, ge=1, le=_MOST)
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
-    certify_every: int = Field(default=0, ge=0)
-    certify_images: int = Field(default=100, ge=1)
-    certify_votes: int = Field(default=1_000, ge=1)
+    certify_every: int = Field(default=0, ge=0, le=_MOST)
+    certify_images: int = Field(default=100, ge=1, le=_MOST)
+    certify_votes: int = Field(default=1_000, ge=1, le=_MOST)
     seed: int | None = None
-    members: tuple[str, ...] | None = None
-    classifier: str | None = None
-    digests: tuple[str, ...] | None = None
-    depth: int | None = Field(default=None, ge=2, strict=True)
-    width: int | None = Field(default=None, ge=1, strict=True)
-    recipe: str | None = None
-    recipe_epochs: int | None = None
+    members: tuple[Place, ...] | None = Field(default=None, max_length=MOST_MEMBERS)
+    classifier: Place | None = None
+    digests: tuple[Text, ...] | None = Field(default=None, max_length=MOST_MEMBERS)
+    depth: int | None = Field(default=None, ge=2, le=MOST_DEPTH, strict=True)
+    width: int | None = Field(default=None, ge=1, le=MOST_WIDTH, strict=True)
+    recipe: Text | None = None
+    recipe_epochs: int | None = Field(default=None, ge=1, le=_MOST)
 
-    def __init__(self, **values: Any) -> None:
+    def __init__(self, /, **values: Any) -> None:  # a file may well have a field called "self"
         try:
             super().__init__(**with_default_noise(with_default_model(values)))
         except ValidationError as error:
@@ -146,7 +152,7 @@ class TrainConfig(BaseModel):
             )
         if any(not 0 < milestone < self.epochs for milestone in self.milestones):
             raise InvalidArgumentError(
-                f"milestones must lie between 0 and epochs={self.epochs}, got {list(self.milestones)}"
+                f"milestones must lie between 0 and epochs={self.epochs}, got {shown(list(self.milestones))}"
             )
         if self.nesterov and self.momentum == 0:
             raise InvalidArgumentError("nesterov needs momentum above 0, got momentum=0")
@@ -181,7 +187,7 @@ class TrainConfig(BaseModel):
         for name in self.settings:
             if name not in known:
                 raise InvalidArgumentError(
-                    f"method {self.method!r} has no setting {name!r}; known: {', '.join(known) or 'none'}"
+                    f"method {self.method!r} has no setting {shown(name)}; known: {', '.join(known) or 'none'}"
                 )
         return OBJECTIVES[self.method](**self.settings)
 
@@ -215,7 +221,7 @@ def _sentence(error: ValidationError) -> str:
     name = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = ", ".join(TrainConfig.model_fields)
-        return f"unknown training setting {name!r}; known: {known}"
+        return f"unknown training setting {shown(name)}; known: {known}"
     if not name:  # a rule between settings, with a sentence of its own
         return str(first["ctx"]["error"])
-    return f"training setting {name!r} is wrong: {first['msg']}, got {first['input']!r}"
+    return f"training setting {shown(name)} is wrong: {first['msg']}, got {shown(first['input'])}"

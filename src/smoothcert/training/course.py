@@ -112,8 +112,8 @@ def _continued(
     """Load the state in `folder` if it is of the same training; name the differences if not."""
     header = read_header(folder)  # before the weights, which may not fit the model asked for
     names = {**wanted.config, **dict.fromkeys(set(LEFT_OUT) - PLACES)}
-    differing = [name for name in names if header["config"].get(name) != wanted.config.get(name)]
-    if header["dataset_digest"] != wanted.dataset_digest:
+    differing = [name for name in names if header.config.get(name) != wanted.config.get(name)]
+    if header.dataset_digest != wanted.dataset_digest:
         differing.append("dataset digest")
     if differing:
         raise CheckpointError(

@@ -149,7 +149,9 @@ def _finished(out: Path, config: TrainConfig, members: Sequence[Path], train_set
             f"{out / ENSEMBLE} already holds another ensemble; choose another folder or remove it"
         )
     cards = [read_card(member) for member in members]
-    differing = sorted({name for one in cards for name in differences(dict(one.training), config)})
+    differing = sorted(
+        {name for place, one in zip(members, cards, strict=True) for name in differences(place, one, config)}
+    )
     if any(one.dataset["digest"] != train_set.digest for one in cards):
         differing.append("dataset digest")
     if differing:

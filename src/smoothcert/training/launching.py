@@ -18,6 +18,7 @@ from torch import nn
 
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError, SmoothcertError
+from smoothcert.models import ModelCard
 from smoothcert.models.checkpoint import CARD_FILE, read_card
 from smoothcert.sampling import default_workers
 from smoothcert.seeding import check_seed, generator_for
@@ -28,6 +29,7 @@ from smoothcert.training.folder_lock import only_training_in
 from smoothcert.training.loop import chosen_images, steps_per_epoch
 from smoothcert.training.sources import PLACES
 from smoothcert.training.state import STATE_FILE, TrainingState, read_header
+from smoothcert.training.state_header import damage
 
 _TORCH_STATE = threading.Lock()  # of torch's global generator, which only one training at a time may borrow
 
@@ -87,9 +89,7 @@ def launch(
     with only_training_in(out):
         if config.seed is None:
             unfinished = (out / STATE_FILE).exists()
-            config = config.changed(
-                seed=read_header(out)["config"]["seed"] if unfinished else check_seed(None)
-            )
+            config = config.changed(seed=_seed_of(out) if unfinished else check_seed(None))
         for folder in results:
             _refuse_foreign(folder, config)
         work: Any = _work  # the annotation of launch leaves out the arguments that it passes on
@@ -98,6 +98,14 @@ def launch(
         raise outcome
     card: Card = outcome
     return card
+
+
+def _seed_of(out: Path) -> int:
+    """Return the seed of the unfinished training in a folder."""
+    seed = read_header(out).config.get("seed")
+    if not isinstance(seed, int):
+        raise damage(out, "it names no seed")
+    return check_seed(seed)
 
 
 def _fabric(config: TrainConfig, devices: int, accelerator: str) -> Fabric:
@@ -175,15 +183,26 @@ def _own_torch_state(seed: int) -> Iterator[None]:
 
 def _refuse_foreign(folder: Path, config: TrainConfig) -> None:
     """Refuse a folder that holds a model of another training: it would be replaced by this one's."""
-    if (folder / CARD_FILE).exists() and differences(read_card(folder).training, config):
+    if (folder / CARD_FILE).exists() and differences(folder, read_card(folder), config):
         raise CheckpointError(
             f"{folder} holds a model of another training; choose another folder or remove it"
         )
 
 
-def differences(training: dict[str, Any], config: TrainConfig) -> list[str]:
-    """Return the settings of a finished training that differ from a configuration; a seed left out fits any."""
-    known = TrainConfig(**training).model_dump(exclude=set(PLACES))
+def differences(folder: Path, card: ModelCard, config: TrainConfig) -> list[str]:
+    """Return the settings of a finished training that differ from a configuration; a seed left out fits any.
+
+    Args:
+        folder: of the model, for messages.
+        card: its card.
+        config: the configuration asked for.
+    """
+    try:
+        known = TrainConfig(**card.training).model_dump(exclude=set(PLACES))
+    except SmoothcertError as error:
+        raise CheckpointError(
+            f"the training that the card in {folder} tells of is none: {error}; restore the card"
+        ) from error
     asked = config.model_dump(exclude=set(PLACES))  # where files lie changes nothing; their digests would
     if asked["seed"] is None:
         del asked["seed"], known["seed"]

@@ -6,18 +6,18 @@ import json
 import resource
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import torch
+from pydantic import BaseModel, Field
 
 from smoothcert.atomic import write_atomically
+from smoothcert.models.card_fields import STRICT, Figures
 
 METRICS_FILE = "metrics.jsonl"
 
 
-@dataclass(frozen=True)
-class EpochMetrics:
+class EpochMetrics(BaseModel):
     """How one epoch went; one line of `metrics.jsonl`.
 
     Args:
@@ -32,20 +32,22 @@ class EpochMetrics:
         holdout_acr: average certified radius of the hold-out images that were certified, or None.
     """
 
-    epoch: int
+    model_config = STRICT
+
+    epoch: int = Field(ge=1)
     loss: float
     holdout_noisy_accuracy: float
     seconds: float
     lr: float = 0.0
     images_per_second: float = 0.0
     peak_memory_mb: float = 0.0
-    parts: dict[str, float] = field(default_factory=dict)
+    parts: Figures = Field(default_factory=dict)
     holdout_acr: float | None = None
 
 
 def write_metrics(metrics: Sequence[EpochMetrics], folder: Path) -> None:
     """Write one JSON line per epoch, the whole file at once."""
-    lines = "".join(json.dumps(asdict(one)) + "\n" for one in metrics)
+    lines = "".join(json.dumps(one.model_dump()) + "\n" for one in metrics)
     write_atomically(folder / METRICS_FILE, lines)
 
 

@@ -6,16 +6,22 @@ import difflib
 from collections.abc import Mapping
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from smoothcert.errors import InvalidArgumentError, UnknownNameError
+from smoothcert.errors import InvalidArgumentError, UnknownNameError, shown
+from smoothcert.models.card import first_fault
+from smoothcert.models.card_fields import Text
 from smoothcert.noise import NOISE_LAWS
+from smoothcert.reading import read_text
 from smoothcert.training.config import TrainConfig
+from smoothcert.training.limited_yaml import MOST_YAML_BYTES, parse_yaml
 
 _ENDING = ".yaml"
+_MOST_ROWS = 32  # and networks: every row is built with every network when the recipe is read
+
+Layer = Annotated[dict[Text, Any], Field(max_length=100)]
 
 
 class Recipe(BaseModel):
@@ -32,14 +38,14 @@ class Recipe(BaseModel):
         rows: one entry per sigma (per keep under l0 noise), each with the settings it changes; the first by default.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
-    name: str
-    about: str
-    source: str
-    base: dict[str, Any]
-    networks: dict[str, dict[str, Any]] = Field(min_length=1)
-    rows: dict[float, dict[str, Any]] = Field(min_length=1)
+    name: Text
+    about: Text
+    source: Text
+    base: Layer
+    networks: dict[Text, Layer] = Field(min_length=1, max_length=_MOST_ROWS)
+    rows: dict[float, Layer] = Field(min_length=1, max_length=_MOST_ROWS)
 
     def config(
         self,
@@ -72,7 +78,8 @@ class Recipe(BaseModel):
         for layer in layers:
             hyper |= layer.get("settings", {})
             merged |= {name: value for name, value in layer.items() if name != "settings"}
-        if changes.get("method", merged["method"]) != merged["method"]:  # another method has other settings
+        method = merged.get("method")
+        if changes.get("method", method) != method:  # another method has other settings
             merged["method"], hyper = changes["method"], {}
         merged |= {name: changes[name] for name in ("heads", "split") if name in changes}  # it may need heads
         config = TrainConfig(**merged, settings={**hyper, **(settings or {})})
@@ -103,13 +110,19 @@ def load_recipe(name: str) -> Recipe:
     Args:
         name: a name from `recipe_names`, or the path of a YAML file.
     """
+    if not isinstance(name, str):
+        raise InvalidArgumentError(
+            f"a recipe is asked for by its name or path, got {shown(name)}; give a text"
+        )
     if name.endswith((".yaml", ".yml")):
         return read_recipe(Path(name))
     names = recipe_names()
     if name not in names:
         near = difflib.get_close_matches(name, names, n=5, cutoff=0.4)
         hint = f"did you mean {', '.join(near)}? " if near else ""
-        raise UnknownNameError(f"unknown recipe {name!r}; {hint}`smoothcert recipes` lists all {len(names)}")
+        raise UnknownNameError(
+            f"unknown recipe {shown(name)}; {hint}`smoothcert recipes` lists all {len(names)}"
+        )
     return _parsed(
         next(entry for entry in _folder() if entry.name == name + _ENDING).read_text("utf-8"), name
     )
@@ -118,18 +131,15 @@ def load_recipe(name: str) -> Recipe:
 def read_recipe(path: Path) -> Recipe:
     """Read a recipe from a YAML file."""
     try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        text = read_text(path, InvalidArgumentError, most=MOST_YAML_BYTES)
+    except InvalidArgumentError as error:
         raise InvalidArgumentError(f"cannot read the recipe {path}: {error}") from error
     return _parsed(text, path.stem)
 
 
 def _parsed(text: str, name: str) -> Recipe:
     """Read YAML as a recipe and build every row once, so that a wrong field shows at once."""
-    try:
-        content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InvalidArgumentError(f"recipe {name!r} is no YAML: {' '.join(str(error).split())}") from error
+    content = parse_yaml(text, f"recipe {name!r}")
     if not isinstance(content, dict):
         raise InvalidArgumentError(
             f"recipe {name!r} must be a table of settings, got {type(content).__name__}"
@@ -137,10 +147,9 @@ def _parsed(text: str, name: str) -> Recipe:
     try:
         recipe = Recipe.model_validate({"name": name, **content})
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        unknown = f"unknown field; known: {', '.join(Recipe.model_fields)}"
-        what = unknown if first["type"] == "extra_forbidden" else first["msg"]
+        place, _, what = first_fault(error).partition(": ")
+        if error.errors()[0]["type"] == "extra_forbidden":
+            what = f"unknown field; known: {', '.join(Recipe.model_fields)}"
         raise InvalidArgumentError(f"recipe {name!r}: {place}: {what}") from error
     try:
         for layer in (recipe.base, *recipe.networks.values(), *recipe.rows.values()):
@@ -165,7 +174,7 @@ def _refuse_layer(layer: Mapping[str, Any]) -> None:
             raise InvalidArgumentError(f"{name!r} cannot be set for a row; give it as a {place}")
     if not isinstance(layer.get("settings", {}), dict):
         raise InvalidArgumentError(
-            f"settings must be a table of the method's settings, got {layer['settings']!r}"
+            f"settings must be a table of the method's settings, got {shown(layer['settings'])}"
         )
 
 

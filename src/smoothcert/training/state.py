@@ -5,23 +5,22 @@ Random streams need no state: they are keyed by seed and epoch. Nothing is ever 
 
 from __future__ import annotations
 
-import contextlib
-import json
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
 from safetensors.torch import save as bytes_from_tensors
 from torch import nn
 
 from smoothcert.atomic import write_atomically
-from smoothcert.errors import CheckpointError
 from smoothcert.training.metrics import EpochMetrics
+from smoothcert.training.state_header import STATE_FILE, StateHeader, damage, open_state
 
-STATE_FILE = "training.safetensors"
+__all__ = ["STATE_FILE", "TrainingState", "read_header"]
+
+_STEP = "step"  # a single number
+_KINDS = {"SGD": ("momentum_buffer",), "Adam": ("exp_avg", "exp_avg_sq", _STEP)}
 
 
 @dataclass
@@ -55,61 +54,69 @@ class TrainingState:
             for name, value in values.items()
             if value is not None
         }
-        header = {
-            "config": self.config,
-            "dataset_digest": self.dataset_digest,
-            "metrics": [asdict(one) for one in self.metrics],
-            "best_epoch": self.best_epoch,
-            "tensors": sorted(tensors),  # all of them are needed to go on
-        }
+        header = StateHeader(
+            config=self.config,
+            dataset_digest=self.dataset_digest,
+            metrics=tuple(self.metrics),
+            best_epoch=self.best_epoch,
+            tensors=tuple(sorted(tensors)),  # all of them are needed to go on
+        )
         # Cloned, because the file format refuses two names for one memory.
         plain = {name: value.detach().cpu().clone().contiguous() for name, value in tensors.items()}
-        write_atomically(folder / STATE_FILE, bytes_from_tensors(plain, {"state": json.dumps(header)}))
+        write_atomically(folder / STATE_FILE, bytes_from_tensors(plain, {"state": header.model_dump_json()}))
 
     @classmethod
     def load(cls, folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> TrainingState:
-        """Read a state, whole, and put its weights into model and optimiser."""
-        header = read_header(folder)
-        with _damage(folder):
-            with safe_open(folder / STATE_FILE, framework="pt") as file:
-                tensors = {name: file.get_tensor(name) for name in header["tensors"]}
-            metrics = [EpochMetrics(**one) for one in header["metrics"]]
-            state = cls(header["config"], header["dataset_digest"], metrics, best_epoch=header["best_epoch"])
-            groups = _grouped(tensors)
-            model.load_state_dict(groups["model"])
-            state.best = groups["best"]
-            moments: dict[int, dict[str, torch.Tensor]] = {}
-            for name, value in groups.get("optimizer", {}).items():
-                number, _, what = name.partition("/")
-                moments.setdefault(int(number), {})[what] = value
-            optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
+        """Read a state, whole, and put its weights into model and optimiser.
+
+        Weights of other shapes than the model's, and momenta of other shapes than its weights', are damage: nothing
+        is read before that is known.
+        """
+        header, file = open_state(folder)
+        groups = _grouped(file.entries)
+        weights = {name: (value.dtype, tuple(value.shape)) for name, value in model.state_dict().items()}
+        if groups.get("model") != weights or groups.get("best") != weights:
+            raise damage(folder, "its weights are not those of the model")
+        _refuse_moments(folder, groups.get("optimizer", {}), optimizer)
+        tensors = _grouped(file.tensors())
+        state = cls(header.config, header.dataset_digest, list(header.metrics), best_epoch=header.best_epoch)
+        model.load_state_dict(tensors["model"])
+        state.best = tensors["best"]
+        moments: dict[int, dict[str, torch.Tensor]] = {}
+        for name, value in tensors.get("optimizer", {}).items():
+            number, _, what = name.partition("/")
+            moments.setdefault(int(number), {})[what] = value
+        optimizer.load_state_dict({**optimizer.state_dict(), "state": moments})
         return state
 
 
-def read_header(folder: Path) -> dict[str, Any]:
+def read_header(folder: Path) -> StateHeader:
     """Return what a state says about itself: configuration, metrics, and the names of its tensors."""
-    with _damage(folder), safe_open(folder / STATE_FILE, framework="pt") as file:
-        header: dict[str, Any] = json.loads(file.metadata()["state"])
-        if not isinstance(header["config"], dict) or not isinstance(header["dataset_digest"], str):
-            raise TypeError("its header is no record of a training")
-        return header
+    return open_state(folder)[0]
 
 
-@contextlib.contextmanager
-def _damage(folder: Path) -> Iterator[None]:
-    """Say in one sentence what is wrong with a state that cannot be read."""
-    try:
-        yield
-    except (SafetensorError, KeyError, TypeError, ValueError, RuntimeError, OSError) as error:
-        reason = " ".join(str(error).split())[:120]
-        raise CheckpointError(
-            f"{folder / STATE_FILE} is damaged ({reason}); remove it to train from the start"
-        ) from error
+def _refuse_moments(folder: Path, entries: dict[str, Any], optimizer: torch.optim.Optimizer) -> None:
+    """Refuse momenta of weights that are not there, of other kinds than the optimiser's, or of another shape."""
+    weights = {
+        str(number): weight
+        for number, weight in enumerate(one for group in optimizer.param_groups for one in group["params"])
+    }
+    kinds = _KINDS[type(optimizer).__name__]
+    moved = {name.partition("/")[0] for name in entries}  # frozen weights have none
+    if not moved <= set(weights) or set(entries) != {
+        f"{number}/{kind}" for number in moved for kind in kinds
+    }:
+        raise damage(folder, "its momenta are not those of the optimiser")
+    for name, entry in entries.items():
+        number, _, kind = name.partition("/")
+        shape = () if kind == _STEP else tuple(weights[number].shape)
+        if entry != (torch.float32, shape):
+            raise damage(folder, f"the momentum {name} does not fit its weight")
 
 
-def _grouped(tensors: dict[str, torch.Tensor]) -> dict[str, dict[str, torch.Tensor]]:
-    """Sort tensors by the first part of their names."""
-    groups: dict[str, dict[str, torch.Tensor]] = {}
+def _grouped(tensors: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """Sort tensors, or what is known about them, by the first part of their names."""
+    groups: dict[str, dict[str, Any]] = {}
     for name, value in tensors.items():
         group, _, rest = name.partition("/")
         groups.setdefault(group, {})[rest] = value

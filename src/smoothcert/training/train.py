@@ -8,8 +8,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from smoothcert.data import DATASETS, Dataset, load_dataset
-from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.errors import CheckpointError, InvalidArgumentError, shown
 from smoothcert.models import Denoised, ModelCard, load_checkpoint, save_checkpoint
 from smoothcert.models.checkpoint import CARD_FILE, read_card
 from smoothcert.models.denoised_folder import denoised_entry
@@ -74,6 +76,10 @@ def config_from(given: TrainConfig | Mapping[str, Any] | str | Path) -> TrainCon
         from smoothcert.training.recipe import load_recipe
 
         return load_recipe(str(given)).config()
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise InvalidArgumentError(
+            f"a training is described by a TrainConfig, a table of its settings or a recipe, got {shown(given)}"
+        )
     return TrainConfig(**given)
 
 
@@ -82,8 +88,8 @@ def _write(trained: Trained, out: Path) -> ModelCard:
     shutil.rmtree(out / BEST, ignore_errors=True)  # of this same training, killed between here and the end
     best = copy.deepcopy(trained.model)
     best.load_state_dict(trained.state.best)
-    save_checkpoint(best, _card(trained, trained.state.best_epoch, out / BEST), out / BEST)
-    return save_checkpoint(trained.model, _card(trained, trained.config.epochs, out), out)
+    save_checkpoint(best, _card(trained, best, trained.state.best_epoch, out / BEST), out / BEST)
+    return save_checkpoint(trained.model, _card(trained, trained.model, trained.config.epochs, out), out)
 
 
 def metrics_of(trained: Trained, epoch: int) -> dict[str, float]:
@@ -103,9 +109,9 @@ def metrics_of(trained: Trained, epoch: int) -> dict[str, float]:
     return metrics
 
 
-def _card(trained: Trained, epoch: int, folder: Path) -> ModelCard:
+def _card(trained: Trained, model: nn.Module, epoch: int, folder: Path) -> ModelCard:
     """Describe the model as it was after some epoch, to be written to `folder`."""
-    config, train_set, model = trained.config, trained.train_set, trained.model
+    config, train_set = trained.config, trained.train_set
     mean, std, denoised = DATASETS[config.dataset].mean, DATASETS[config.dataset].std, None
     if isinstance(model, Denoised):
         assert config.classifier is not None
@@ -133,7 +139,7 @@ def _card(trained: Trained, epoch: int, folder: Path) -> ModelCard:
 def _finished(out: Path, config: TrainConfig, train_set: Dataset) -> ModelCard:
     """Return the card of a finished training if it is the one asked for; name the differences if not."""
     _, card = load_checkpoint(out)
-    differing = differences(dict(card.training), config)
+    differing = differences(out, card, config)
     if card.dataset["digest"] != train_set.digest:
         differing.append("dataset digest")
     if differing:

@@ -1,0 +1,107 @@
+"""Small data files that would be gigabytes in memory are refused by name, before they are unpacked."""
+
+import gzip
+import os
+import struct
+import zlib
+
+import numpy as np
+import pytest
+
+from made_up import idx
+from smoothcert.data import parse_subset, read_idx
+from smoothcert.data.files import checked_labels
+from smoothcert.data.picture import RANDOM_CROP_NUMBERS, decode_picture
+from smoothcert.data.safe_pickle import read_pickle
+from smoothcert.errors import DataError, InvalidArgumentError
+
+
+def png(width, height):
+    def chunk(kind, body):
+        return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+
+    start = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress(bytes((width + 1) * height)) if width * height < 10**6 else b""
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", start) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
+@pytest.mark.parametrize(
+    "size, message",
+    [
+        ((20_000, 1), "20000 x 1 pixels, a side over 100 times"),
+        ((1, 20_000), "a side over 100 times"),
+        ((8_200, 8_200), "67,108,864 is the most"),
+        ((100_000, 100_000), "cannot decode the picture"),
+    ],
+)
+@pytest.mark.parametrize("numbers", [None, [0.5] * RANDOM_CROP_NUMBERS])
+def test_pictures_that_would_fill_the_memory(tmp_path, size, message, numbers):
+    (tmp_path / "a.png").write_bytes(png(*size))
+    with pytest.raises(DataError, match=message):
+        decode_picture(tmp_path / "a.png", numbers)
+
+
+def test_long_pictures_are_still_decoded(tmp_path):
+    (tmp_path / "a.png").write_bytes(png(200, 2))
+    assert decode_picture(tmp_path / "a.png").shape == (3, 224, 224)
+
+
+def test_only_formats_of_pictures_are_opened(tmp_path):
+    (tmp_path / "a.png").write_bytes(b"%!PS-Adobe-3.0 EPSF-3.0\n%%BoundingBox: 0 0 9 9\n%%EndComments\n")
+    with pytest.raises(DataError, match="cannot identify image file"):
+        decode_picture(tmp_path / "a.png")
+
+
+def test_a_pipe_is_no_picture(tmp_path):
+    os.mkfifo(tmp_path / "a.png")
+    with pytest.raises(DataError, match="no regular file but a pipe"):
+        decode_picture(tmp_path / "a.png")
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (struct.pack(">BBBB3I", 0, 0, 8, 3, 2**31, 28, 28), "claims the shape"),
+        (idx(np.zeros((2, 3), np.uint8)) + bytes(2**26), "too long"),
+        (struct.pack(">BBBB9I", 0, 0, 8, 9, *[1] * 9), "no idx file"),
+        (struct.pack(">BBBB", 0, 0, 8, 0), "it has no shape"),
+    ],
+)
+def test_idx_files_are_unpacked_as_far_as_they_claim(tmp_path, content, message):
+    (tmp_path / "a.gz").write_bytes(gzip.compress(content))
+    with pytest.raises(DataError, match=message):
+        read_idx(tmp_path / "a.gz")
+
+
+@pytest.mark.parametrize(
+    "content, message",
+    [
+        (b"\x80\x02}r" + struct.pack("<I", 2**32 - 1) + b".", "keeps a value at place 4294967295"),
+        (b"\x80\x02}p4000000000\n.", "keeps a value at place 4000000000"),
+        (
+            b"\x80\x02c_codecs\nencode\nq\x00X\x00\x10\x00\x00" + b"x" * 4096 + b"q\x01\x85q\x02]("
+            b"" + b"h\x00h\x02R" * 9 + b"e.",
+            "encodes one text again and again",
+        ),
+    ],
+)
+def test_pickles_that_ask_for_gigabytes(tmp_path, content, message):
+    (tmp_path / "batch").write_bytes(content)
+    with pytest.raises(DataError, match=message):
+        read_pickle(tmp_path / "batch")
+
+
+def test_labels_in_labels_are_not_laid_out(tmp_path):
+    found = [1] * 1_000
+    for _ in range(4):
+        found = [found] * 1_000
+    for labels in (found, {1}, "x", [True], [10**400], [0.5], [None]):
+        with pytest.raises(DataError, match="no list of integers"):
+            checked_labels(labels, tmp_path, count=1, num_classes=10)
+
+
+@pytest.mark.parametrize("text", ["every({})", "first({})", "0:{}", "{}", "0:5:{}"])
+def test_numbers_of_thousands_of_digits_are_no_subset(text):
+    with pytest.raises(InvalidArgumentError, match="must look like") as caught:
+        parse_subset(text.format("9" * 5_000), 10)
+    assert len(str(caught.value)) < 400
