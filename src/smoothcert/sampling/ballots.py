@@ -46,11 +46,6 @@ def as_text(packed: Mapping[str, bytes]) -> dict[str, str]:
     return {phase: base64.b85encode(votes).decode() for phase, votes in packed.items()}
 
 
-def from_text(text: Mapping[str, str]) -> dict[str, bytes]:
-    """Read what `as_text` wrote."""
-    return {phase: base64.b85decode(votes) for phase, votes in text.items()}
-
-
 class BallotBox:
     """Collects the votes of one image and one classifier, phase by phase.
 
@@ -81,15 +76,3 @@ class BallotBox:
     def packed(self) -> dict[str, bytes]:
         """Return the votes so far by phase, packed; nothing if any are missing."""
         return {**self._done, self._phase: pack(self._now)} if self._whole else {}
-
-    def snapshot(self) -> dict[str, str] | None:
-        """Return the votes so far as text, for `restore`."""
-        return as_text(self.packed()) or None
-
-    def restore(self, saved: Mapping[str, str] | None) -> None:
-        """Return to a snapshot; without one, as from a run that kept only counts, the box stays empty."""
-        if saved is None:
-            self._whole = False
-            return
-        *done, (self._phase, now) = from_text(saved).items()
-        self._done, self._now = dict(done), bytearray(zlib.decompress(now))
