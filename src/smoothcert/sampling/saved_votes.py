@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import math
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,6 +17,8 @@ from smoothcert.sampling.schedule import CHUNK_VOTES, Phase
 
 _FIELDS = {"votes", "evaluations", "seconds"}
 _MOST_EVALUATIONS = CHUNK_VOTES * 2**20  # forward passes of one chunk
+
+_MOST_SECONDS = 1e9
 
 
 @dataclass(frozen=True)
@@ -108,8 +109,8 @@ def _seconds(values: Any, answers: int) -> list[float | None]:
         raise ValueError("the seconds are not one number, and one for each answer")
     for value in values:
         number = isinstance(value, int | float) and not isinstance(value, bool)
-        if value is not None and (not number or not 0 <= value < math.inf):
-            raise ValueError(f"seconds must be finite numbers >= 0, got {value!r}")
+        if value is not None and (not number or not 0 <= value <= _MOST_SECONDS):
+            raise ValueError(f"seconds must be numbers from 0 to {_MOST_SECONDS:g}, got {value!r}")
     return list(values)
 
 

@@ -65,7 +65,7 @@ def store_errors(doing: str, where: str) -> Iterator[None]:
         raise StoreError(
             f"{where} already holds this image ({error}); is another process writing to the same run?"
         ) from error
-    except sqlite3.DatabaseError as error:
+    except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
         raise damaged(where, error) from error
     except OSError as error:
         raise StoreError(f"cannot {doing} {where}: {error.strerror or error}") from error

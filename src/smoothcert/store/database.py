@@ -215,7 +215,8 @@ class RunDatabase:
     def each(self, query: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query one by one."""
         with store_errors("read", self.where):
-            yield from self._connection.execute(query)
+            for row in self._connection.execute(query):  # not `yield from`, which would close it with the generator
+                yield row  # noqa: UP028
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""

@@ -1,0 +1,236 @@
+"""Damaged runs, states of unfinished images and logs through every reader of them."""
+
+import itertools
+import json
+import shutil
+from importlib.util import find_spec
+
+import pytest
+
+import smoothcert as sc
+from fuzz.damage import FILE, JSON_VALUES, SQL_VALUES, change, flipped, paths, replaced
+from fuzz.driver import check_readers, command
+from smoothcert.execution import runner
+from smoothcert.report import Summary
+from smoothcert.sampling import scheduler
+from smoothcert.store import EXPORTERS, audit, export_run, format_tsv, read_tsv
+from smoothcert.store.database import RunDatabase
+from store.content import content, query
+
+pytestmark = pytest.mark.slow
+IMAGES = (0, 1, 2)
+RUNS = {
+    "runner-up": sc.FixedSample(n0=20, n=128, runner_up=True),
+    "sequential": sc.Sequential(radii=(0.0, 0.25), max_samples=256, n0=20),
+}
+FORMS = [form for form in EXPORTERS if form != "parquet" or find_spec("pyarrow")]
+INTERRUPTED = sc.FixedSample(n0=20, n=640)
+
+
+@pytest.fixture(scope="module")
+def certify(classifier, digits):
+    def run(out, procedure):
+        options = {"seed": 7, "indices": IMAGES, "workers": 1, "batch_size": 64, "resume": True}
+        return sc.certify(classifier, digits, procedure=procedure, out=out, **options)
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def runs(certify, tmp_path_factory):
+    """Honest runs: two finished ones, one stopped inside an image, and that one finished."""
+    folder = tmp_path_factory.mktemp("honest")
+    for name, procedure in RUNS.items():
+        certify(folder / name, procedure)
+    save = RunDatabase.save_unfinished
+
+    def stop(self, states):
+        save(self, states)
+        if states:
+            raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runner, "SAVE_SECONDS", 0)
+        patch.setattr(scheduler, "JOB_SECONDS", 0)
+        patch.setattr(RunDatabase, "save_unfinished", stop)
+        with pytest.raises(KeyboardInterrupt):
+            certify(folder / "stopped", INTERRUPTED)
+    certify(folder / "whole", INTERRUPTED)
+    assert query(folder / "stopped", "SELECT * FROM unfinished")
+    return folder
+
+
+@pytest.fixture
+def drive(runs, certify, classifier, model_folder, digits, tmp_path):
+    """Reads one damaged copy after another by every reader; counts them."""
+
+    def read(folder):
+        run = sc.Run.open(folder)
+        assert repr(run)
+        run.certified_accuracy([0, 0.25])
+        json.dumps(Summary.of_run(run).to_json(), allow_nan=False)
+        for one in (run, run.in_norm("linf")):
+            for form in FORMS:
+                export_run(one, form)
+
+    def damaged(title, name, damage):
+        folder = tmp_path / "run"
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.copytree(runs / name, folder)
+        if damage(folder) is False:
+            return 0
+        number, damaged.cases = damaged.cases, damaged.cases + 1
+        procedure = RUNS.get(name, INTERRUPTED)
+        calls = {
+            "Run.open": lambda: read(folder),
+            "audit": lambda: audit(folder, model=classifier, dataset=digits, fraction=0, workers=1),
+            "analyze": command("analyze", folder, *(["--json"] if number % 2 else [])),
+            "export": command("export", folder, "--format", FORMS[number % len(FORMS)]),
+        }
+        if number % 20 == 0:  # slow, and no other reader than the two below
+            options = ("--seed", 7, "--workers", 1, "--n0", 20, "--n", 128, "--runner-up", "--first", 3)
+            calls["audit (command)"] = command("audit", folder, "--model", model_folder, "--fraction", 0)
+            calls["certify (command)"] = command(
+                "certify", model_folder, "--out", folder, "--resume", *options
+            )
+        calls["certify"] = lambda: certify(folder, procedure)  # last: it may repair what it reads
+        return check_readers((f"{title}: {reader}", call) for reader, call in calls.items())
+
+    damaged.cases, damaged.folder = 0, tmp_path / "run"
+    return damaged
+
+
+def test_honest_runs_pass_every_reader(drive):
+    assert drive("as it is", "runner-up", lambda folder: None) == 7
+    assert drive("as it is", "stopped", lambda folder: None) == 5
+
+
+FEW = ("removed", "text", "null", "beyond floats", "negative", "nested list", "huge")
+
+
+def test_manifests(drive, runs):
+    """Every field, and every place within one, removed, of another kind, or huge."""
+    for name in RUNS:
+        for field, value in query(runs / name, "SELECT * FROM manifest"):
+            for at in paths(json.loads(value)):
+                kinds = JSON_VALUES if not at and name == "sequential" else FEW
+                for kind in kinds:
+                    new = replaced(json.loads(value), at, JSON_VALUES[kind])
+                    statement = (
+                        ("DELETE FROM manifest WHERE field = ?", (field,))
+                        if new is None
+                        else ("UPDATE manifest SET value = ? WHERE field = ?", (new, field))
+                    )
+                    drive(f"{field} {at} {kind}", name, lambda folder, s=statement: change(folder, s))
+    drive("no manifest", name, lambda folder: change(folder, "DELETE FROM manifest"))
+    more = "INSERT INTO manifest VALUES (hex(randomblob(9)), '1')"
+    drive("a field more", name, lambda folder: change(folder, more))
+    drive("many fields", name, lambda folder: change(folder, *[more] * 500))
+    assert drive.cases > 400
+
+
+TABLES = {
+    "certificates": "idx label outcome predicted radius p_lower samples evaluations seconds",
+    "counts": "idx position phase purpose radius drawn evaluations votes",
+    "votes": "idx phase packed",
+    "seals": "idx digest",
+    "origin": "field value",
+    "unfinished": "idx state",
+}
+
+
+def test_columns(drive):
+    """Every column of every table with a value of another kind, or beyond its limits, in one row and in all."""
+    for table, columns in TABLES.items():
+        name = "stopped" if table == "unfinished" else "runner-up"
+        for column, (kind, value) in itertools.product(columns.split(), SQL_VALUES.items()):
+            one = f"UPDATE {table} SET {column} = {value} WHERE rowid = (SELECT MAX(rowid) FROM {table})"
+            drive(f"{table}.{column} {kind}", name, lambda folder, s=one: change(folder, s))
+        for statement in (
+            f"DELETE FROM {table}",
+            f"DELETE FROM {table} WHERE rowid = (SELECT MIN(rowid) FROM {table})",
+        ):
+            drive(statement, name, lambda folder, s=statement: change(folder, s))
+    assert drive.cases > 300
+
+
+SCHEMAS = (
+    "DROP TABLE {}",
+    "ALTER TABLE {} RENAME TO other",
+    "ALTER TABLE {} ADD COLUMN more",
+    "CREATE TRIGGER t AFTER INSERT ON {} BEGIN DELETE FROM certificates; END",
+    "CREATE VIEW v AS SELECT * FROM {}",
+    "CREATE INDEX i ON {} (1)",
+)
+ENDLESS = "WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT x, x FROM n"
+
+
+def test_tables(drive):
+    for table, statement in itertools.product(TABLES, SCHEMAS):
+        made = statement.format(table)
+        drive(made, "runner-up", lambda folder, s=made: change(folder, s))
+        view = (f"DROP TABLE {table}", f"CREATE VIEW {table} (field, value) AS {ENDLESS}")
+        drive(f"endless {table}", "runner-up", lambda folder, s=view: change(folder, *s))
+    assert drive.cases > 35
+
+
+def test_states(drive, runs):
+    """Whatever stands in a state, the image ends as it would have ended: with the votes of its keys."""
+    ((index, text),) = query(runs / "stopped", "SELECT * FROM unfinished")
+    state, whole = json.loads(text), content(runs / "whole")
+
+    def check(title, new):
+        statement = ("UPDATE unfinished SET state = ? WHERE idx = ?", (new, index))
+        drive(title, "stopped", lambda folder: change(folder, statement))
+        assert content(drive.folder) == whole, title
+
+    for at in paths(state):
+        for kind, value in JSON_VALUES.items():
+            new = replaced(state, at, value)
+            if new is not None:
+                check(f"state {at} {kind}", new)
+    for seed in range(100):
+        check(f"state flipped {seed}", flipped(text.encode(), seed).decode("latin-1"))
+    for cut in range(1, len(text), len(text) // 20):
+        check(f"state cut at {cut}", text[:cut])
+    assert drive.cases > 250
+
+
+def test_bytes(drive, runs):
+    """Bytes changed anywhere in the file, and files cut anywhere."""
+    for name, seed in itertools.product((*RUNS, "stopped"), range(70)):
+        whole = (runs / name / FILE).read_bytes()
+        drive(f"flipped {seed}", name, lambda folder, b=flipped(whole, seed): (folder / FILE).write_bytes(b))
+    for cut in range(0, len(whole), len(whole) // 40):
+        drive(f"cut at {cut}", name, lambda folder, b=whole[:cut]: (folder / FILE).write_bytes(b))
+    assert drive.cases > 240
+
+
+CELLS = (
+    "", "x", "nan", "inf", "-inf", "-1", "1e9", "0.5", "1e400", str(2**31), str(2**63 - 1), "9" * 5_000,
+    "-0", "[1]", "true", "=1+1", "\x00", "\x1b[31m", "x" * 100_000,
+)  # fmt: skip
+
+
+def test_logs(runs, tmp_path):
+    """Every cell of another kind or huge, bytes changed, lines cut, doubled and joined."""
+    text = format_tsv(sc.Run.open(runs / "runner-up"))
+    lines = [line.split("\t") for line in text.splitlines()]
+    damaged = [text.encode()]
+    for row, column, cell in itertools.product((0, 1), range(6), CELLS):
+        changed = [list(cells) for cells in lines]
+        changed[row][column] = cell
+        damaged.append("\n".join("\t".join(cells) for cells in changed).encode())
+    damaged += [flipped(text.encode(), seed) for seed in range(100)]
+    damaged += [text.encode()[:cut] for cut in range(0, len(text), 3)]
+    damaged += [text.encode() * 2, text.encode().replace(b"\n", b""), text.encode().replace(b"\t", b" ")]
+    log, good = tmp_path / "log.tsv", 0
+    for number, content_ in enumerate(damaged):
+        log.write_bytes(content_)
+        calls = {
+            "read_tsv": lambda: read_tsv(log),
+            "analyze": command("analyze", log, *["--json"] * (number % 2)),
+        }
+        good += check_readers((f"log {number}: {name}", call) for name, call in calls.items())
+    assert len(damaged) > 350
+    assert 0 < good < len(damaged)
