@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.sampling.ballots import as_text, ballot_type, no_class, pack, tallied
+from smoothcert.sampling.ballots import as_text, inflate, no_class, pack, tallied, unpack
 from smoothcert.sampling.chunks import ChunkVotes
 from smoothcert.sampling.schedule import CHUNK_VOTES, Phase
 
@@ -90,15 +89,14 @@ def read_votes(saved: Any, phases: Sequence[Phase], answers: int, num_classes: i
 
 
 def _cast(text: Any, phase: Phase, num_classes: int) -> NDArray[Any]:
-    kind = ballot_type(num_classes)
-    cast = np.frombuffer(_unpacked(text, phase.votes * kind.itemsize), dtype=kind)
+    cast = unpack(_bytes(text), num_classes, phase.votes)
     if ((cast >= num_classes) & (cast != no_class(num_classes))).any():
         raise ValueError(f"votes of {phase.name!r} are for classes that do not exist")
     return cast
 
 
 def _evaluations(text: Any, chunks: int, answers: int) -> NDArray[np.int64]:
-    found = np.frombuffer(_unpacked(text, 8 * chunks * answers), dtype="<i8").astype(np.int64)
+    found = np.frombuffer(inflate(_bytes(text), 8 * chunks * answers), dtype="<i8").astype(np.int64)
     if found.size != chunks * answers or ((found < 0) | (found > _MOST_EVALUATIONS)).any():
         raise ValueError("the evaluations are not those of the votes")
     return found.reshape(chunks, answers)
@@ -114,15 +112,7 @@ def _seconds(values: Any, answers: int) -> list[float | None]:
     return list(values)
 
 
-def _unpacked(text: Any, most: int) -> bytes:
-    """Return at most so many bytes from packed text; a few bytes can stand for gigabytes."""
+def _bytes(text: Any) -> bytes:
     if not isinstance(text, str):
         raise ValueError("votes are stored as text")
-    unpacking = zlib.decompressobj()
-    try:
-        found = unpacking.decompress(base64.b85decode(text), most + 1)
-    except zlib.error as error:
-        raise ValueError(f"damaged votes ({error})") from error
-    if len(found) > most or not unpacking.eof or unpacking.unused_data:
-        raise ValueError("there are more or fewer votes than a phase has, or bytes after them")
-    return found
+    return base64.b85decode(text)

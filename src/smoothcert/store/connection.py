@@ -106,11 +106,12 @@ def _check_tables(connection: sqlite3.Connection, file: Path) -> None:
     connection.set_progress_handler(lambda: int(next(steps, None) is None), 1_000)
     master = connection.execute("SELECT type, name, sql FROM sqlite_master LIMIT 100").fetchall()
     connection.set_progress_handler(None, 0)
-    if master and "manifest" not in [name for _, name, _ in master]:
-        raise sqlite3.DatabaseError("it has tables, but no manifest")
     foreign = next(iter(foreign_tables(master)), None) if master else None
-    if foreign is not None:  # a view could tell this reader another radius than the next one
-        raise DamagedRunError(
-            f"{file} was changed by another program: {foreign}: other readers may see other values; restore it from "
-            "a copy"
-        )
+    if foreign is None:
+        return
+    if "manifest" not in [name for _, name, _ in master]:
+        foreign = "it has tables, but no manifest: table 'manifest' is missing"
+    raise DamagedRunError(  # a view could tell this reader another radius than the next one
+        f"{file} is no run, or was changed by another program: {foreign}: other readers may see other values; restore "
+        "it from a copy"
+    )

@@ -16,7 +16,7 @@ from smoothcert.errors import DamagedRunError, FormatError, StoreError
 from smoothcert.reading import parse_json
 from smoothcert.store.connection import FILE_NAME, beside, connect, damaged, store_errors
 from smoothcert.store.manifest_fields import check_fields
-from smoothcert.store.schema import FOR_AUDITS, SCHEMA, foreign_tables
+from smoothcert.store.schema import SCHEMA, foreign_tables
 from smoothcert.store.seal import manifest_digest, seal
 
 _MOST_FIELDS, _MOST_MANIFEST = 64, 2**23  # fields, and letters of all of them together
@@ -93,7 +93,7 @@ class RunDatabase:
                 raise StoreError(
                     f"another process has just begun a run in {self.where}; choose another folder"
                 )
-            for statement in (*SCHEMA, *FOR_AUDITS):
+            for statement in SCHEMA:
                 connection.execute(statement)
             rows = [(field, json.dumps(value)) for field, value in manifest.items()]
             self._refuse_unreadable(rows)
@@ -172,8 +172,6 @@ class RunDatabase:
                 for position, tally in enumerate(c.tallies)
             ]
             connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", counts)
-            for statement in FOR_AUDITS:
-                connection.execute(statement)
             votes = [(c.index, phase, packed) for phase, packed in sorted(c.ballots.items())]
             connection.executemany("INSERT INTO votes VALUES (?, ?, ?)", votes)
             sealed = seal(self._manifest_digest(), row, counts, votes)
@@ -189,9 +187,12 @@ class RunDatabase:
         """Return what in this file is not as a run has it."""
         return list(foreign_tables(self.rows("SELECT type, name, sql FROM sqlite_master")))
 
-    def has_table(self, name: str) -> bool:
-        """Return whether the run has a table: one begun by an earlier version may lack those for audits."""
-        return (name,) in self.rows("SELECT name FROM sqlite_master")
+    def check_integrity(self) -> None:
+        """Refuse a file whose indexes disagree with its tables: readers that use the one or the other see two runs."""
+        with store_errors("read", self.where):
+            found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if found != "ok":
+                raise sqlite3.DatabaseError(f"the file fails its integrity check: {found}")
 
     def save_unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
         """Store the state of images under way, replacing older ones."""
@@ -215,8 +216,10 @@ class RunDatabase:
     def each(self, query: str) -> Iterator[tuple[Any, ...]]:
         """Yield the rows of a query one by one."""
         with store_errors("read", self.where):
-            for row in self._connection.execute(query):  # not `yield from`, which would close it with the generator
-                yield row  # noqa: UP028
+            # Not `yield from`: closed with the generator, the cursor would miss its connection.
+            cursor = self._connection.execute(query)
+            while (row := cursor.fetchone()) is not None:
+                yield row
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
