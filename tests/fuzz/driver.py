@@ -1,10 +1,12 @@
 """Drives readers of damaged files: each must end in time and memory, with a result or a named error."""
 
 import contextlib
+import functools
+import io
 import signal
 from pathlib import Path
 
-from typer.testing import CliRunner
+from typer.main import get_command
 
 from smoothcert.cli.app import app
 from smoothcert.errors import SmoothcertError
@@ -31,12 +33,21 @@ def command(*arguments):
     """Return a reader that runs a command line in this process, as `main` would."""
 
     def run():
-        result = CliRunner().invoke(app, [str(argument) for argument in arguments])
-        if result.exception is not None and not isinstance(result.exception, SystemExit):
-            raise result.exception
-        assert result.exit_code in EXIT_CODES, f"exit code {result.exit_code}: {result.output}"
+        said = io.TextIOWrapper(io.BytesIO())
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            try:
+                _commands().main([str(argument) for argument in arguments], prog_name="smoothcert")
+            except SystemExit as end:
+                code = end.code
+        assert code in EXIT_CODES, f"exit code {code}"
 
     return run
+
+
+@functools.cache
+def _commands():
+    """The command line, built once: that takes longer than most commands."""
+    return get_command(app)
 
 
 def _passes(title, call):
