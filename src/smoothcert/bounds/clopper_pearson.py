@@ -10,9 +10,15 @@ from scipy.special import betainccinv, betaincinv
 
 from smoothcert.errors import InvalidArgumentError
 
-# Relative shave in the safe direction. The inverse incomplete beta function is good to about 1e-13 in p
-# (up to 1e7 trials), so this covers its error a hundred times over and costs nothing one could print.
+MOST_TRIALS = 10**8
+"""Beyond it the inverse incomplete beta function has not been held against exact tails."""
+
+# Relative shave in the safe direction. The inverse incomplete beta function is good to about 1e-13 in p at moderate
+# numbers of trials, so this covers its error a hundred times over and costs nothing one could print.
 _SHAVE = 1e-11
+# By trial: for counts below half of the trials the function's error grows with these, to 3.6e-17 for each.
+_SHAVE_BY_TRIAL = 8e-17
+_MODERATE = 10**6  # up to here an upper bound above a half is good without it
 _LEAST = 1e-100
 
 
@@ -31,7 +37,7 @@ def clopper_pearson_lower(successes: ArrayLike, trials: ArrayLike, alpha: float)
         0.988998
     """
     k, n = _checked(successes, trials, alpha)
-    inner = betaincinv(np.maximum(k, 1), n - k + 1, alpha) * (1 - _SHAVE)
+    inner = betaincinv(np.maximum(k, 1), n - k + 1, alpha) * (1 - _shave(n, 2 * k < n))
     bound = np.where(k == 0, 0.0, inner)
     return float(bound) if bound.ndim == 0 else bound
 
@@ -42,7 +48,7 @@ def clopper_pearson_upper(successes: ArrayLike, trials: ArrayLike, alpha: float)
     Arguments as for `clopper_pearson_lower`.
     """
     k, n = _checked(successes, trials, alpha)
-    inner = betainccinv(k + 1, np.maximum(n - k, 1), alpha) * (1 + _SHAVE)
+    inner = betainccinv(k + 1, np.maximum(n - k, 1), alpha) * (1 + _shave(n, (2 * k < n) | (n > _MODERATE)))
     bound = np.where(k == n, 1.0, np.minimum(inner, 1.0))
     return float(bound) if bound.ndim == 0 else bound
 
@@ -56,13 +62,24 @@ def check_level(name: str, value: float) -> None:
         )
 
 
+def _shave(n: NDArray[np.float64], grows: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the relative shave; where the function's error grows with the trials, so does the shave."""
+    return np.where(grows, np.maximum(_SHAVE, _SHAVE_BY_TRIAL * n), _SHAVE)
+
+
 def _checked(
     successes: ArrayLike, trials: ArrayLike, alpha: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     check_level("alpha", alpha)
-    k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    got = f"got successes={successes!r}, trials={trials!r}"
+    try:
+        k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidArgumentError(f"successes and trials must be numbers of votes, {got}") from error
     if not ((n >= 1) & (k >= 0) & (k <= n)).all():
+        raise InvalidArgumentError(f"need 0 <= successes <= trials and trials >= 1, {got}")
+    if (n > MOST_TRIALS).any():
         raise InvalidArgumentError(
-            f"need 0 <= successes <= trials and trials >= 1, got successes={successes!r}, trials={trials!r}"
+            f"trials must be at most {MOST_TRIALS:,}, up to where the bound is known to be rounded the safe way, {got}"
         )
     return k, n
