@@ -2,7 +2,7 @@
 
 import pytest
 
-from smoothcert.visible import visible
+from smoothcert.visible import brief, visible
 
 
 @pytest.mark.parametrize("text", ["", "cat", "naïve 猫 ½ –", "[bold]x[/bold]", r"back\slash", "🙂"])
@@ -24,3 +24,17 @@ def test_what_can_be_seen_stays(text):
 def test_what_cannot_be_seen_is_shown_as_its_escape(text, shown):
     assert visible(text) == shown
     assert visible(text).isprintable()
+
+
+class Mute:
+    def __repr__(self):
+        raise RuntimeError("no words")
+
+
+def test_values_in_messages_are_short_whatever_they_are():
+    assert brief("a") == "'a'"
+    assert brief([1, 2]) == "[1, 2]"
+    assert brief(10**5_000) == "a int that cannot be written out"
+    assert brief(list(range(10**6))) == "a list of 1,000,000"
+    assert brief(Mute()) == "a Mute that cannot be written out"
+    assert brief("x" * 1_000).endswith("x.. (1,002 characters)")

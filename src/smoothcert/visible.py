@@ -1,4 +1,4 @@
-"""Names as text: what others wrote cannot steer the terminal it is shown on."""
+"""Names and values as text: what others wrote cannot steer, or flood, the terminal it is shown on."""
 
 from __future__ import annotations
 
@@ -13,3 +13,21 @@ def visible(text: str) -> str:
         character if character.isprintable() else character.encode("unicode_escape").decode("ascii")
         for character in text
     )
+
+
+def brief(value: object, most: int = 200) -> str:
+    """Return a value as an error message quotes it: its `repr`, cut where it is long.
+
+    Never fails, and never writes out a million numbers.
+
+    Args:
+        value: anything that was handed in.
+        most: characters.
+    """
+    if isinstance(value, list | tuple | set | frozenset | dict) and len(value) > most:
+        return f"a {type(value).__name__} of {len(value):,}"
+    try:
+        text = repr(value)
+    except Exception:  # an integer of thousands of digits, or a class that cannot say what it is
+        return f"a {type(value).__name__} that cannot be written out"
+    return text if len(text) <= most else f"{text[:most]}.. ({len(text):,} characters)"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, xlog1py, xlogy
 
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.visible import brief
 
 MOST_TRIALS = 10**8
 """Beyond it the inverse incomplete beta function has not been held against exact tails."""
@@ -66,7 +67,7 @@ def check_level(name: str, value: float) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not _LEAST <= value < 1:
         raise InvalidArgumentError(
             f"{name} is an error probability and must lie strictly between 0 and 1 (0.001 is usual; below "
-            f"{_LEAST:g} the arithmetic is not to be trusted), got {value!r}"
+            f"{_LEAST:g} the arithmetic is not to be trusted), got {brief(value)}"
         )
 
 
@@ -108,7 +109,7 @@ def _outward(
 
 def _checked(successes: ArrayLike, trials: ArrayLike, alpha: float) -> tuple[Floats, Floats]:
     check_level("alpha", alpha)
-    got = f"got successes={successes!r}, trials={trials!r}"
+    got = f"got successes={brief(successes)}, trials={brief(trials)}"
     try:
         k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
     except (TypeError, ValueError, OverflowError) as error:
