@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
 from smoothcert.errors import UnknownNameError
+from smoothcert.visible import brief
 
 T = TypeVar("T")
 
@@ -34,9 +35,9 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         try:
             return self._members[name]
-        except KeyError:
+        except (KeyError, TypeError):  # a list, say, cannot be looked up at all
             known = ", ".join(sorted(self._members))
-            raise UnknownNameError(f"unknown {self.kind} {name!r}; known: {known}") from None
+            raise UnknownNameError(f"unknown {self.kind} {brief(name)}; known: {known}") from None
 
     def __contains__(self, name: object) -> bool:
         return name in self._members

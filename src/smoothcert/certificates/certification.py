@@ -14,12 +14,16 @@ from smoothcert.engines import Engine, rows_in_cache
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import (
+    CHUNK_VOTES,
     Journey,
     Sampler,
     WorkerPool,
     check_fixed_function,
     needs_processes,
 )
+from smoothcert.visible import brief
+
+_MOST_VALUES = 2**30  # of a batch: 4 GB
 
 
 @dataclass(frozen=True)
@@ -137,8 +141,11 @@ def check_batch_size(batch_size: int | None, image: torch.Tensor, engine: Engine
     """Return `batch_size` if it is a positive integer, or for None one that suits a core's cache and the engine."""
     if batch_size is None:
         return engine.gathers * rows_in_cache(image)
-    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-        raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {batch_size!r}")
+    most = max(CHUNK_VOTES, _MOST_VALUES // max(image.numel(), 1))
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or not 1 <= batch_size <= most:
+        raise InvalidArgumentError(
+            f"batch_size must be a positive integer of rows, at most {most:,} of these images, got {brief(batch_size)}"
+        )
     return batch_size
 
 

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.registry import Registry
+from smoothcert.visible import brief
 
 _SMALLEST, _LARGEST = 1e-4, 1e4  # float32 resolves 6e-8 near 1: enough below the one, and above for the other
 
@@ -109,12 +110,12 @@ def check_scale(name: str, value: float) -> None:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not math.isfinite(value) or value <= 0:
         raise InvalidArgumentError(
-            f"{name} must be a positive, finite number of pixel units (images span [0, 1]), got {value!r}"
+            f"{name} must be a positive, finite number of pixel units (images span [0, 1]), got {brief(value)}"
         )
     if not _SMALLEST <= value <= _LARGEST:
         raise InvalidArgumentError(
             f"{name} must lie between {_SMALLEST:g} and {_LARGEST:g}, where float32 pixels can show the noise, "
-            f"got {value!r}"
+            f"got {brief(value)}"
         )
 
 
@@ -122,7 +123,7 @@ def checked_probability(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Return probabilities as an array; refuse what lies outside [0, 1]."""
     p = np.asarray(value, dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
-        raise InvalidArgumentError(f"{name} must lie in [0, 1], got {value!r}")
+        raise InvalidArgumentError(f"{name} must lie in [0, 1], got {brief(value)}")
     return p
 
 
@@ -130,7 +131,7 @@ def checked_radius(value: ArrayLike) -> NDArray[np.float64]:
     """Return radii as an array; refuse what is not >= 0."""
     r = np.asarray(value, dtype=np.float64)
     if not (r >= 0).all():
-        raise InvalidArgumentError(f"radius must be >= 0, got {value!r}")
+        raise InvalidArgumentError(f"radius must be >= 0, got {brief(value)}")
     return r
 
 

@@ -42,7 +42,7 @@ def unpack(packed: bytes, num_classes: int, most: int = MOST_VOTES) -> NDArray[A
         most: votes that there can be at most.
     """
     kind = ballot_type(num_classes)
-    raw = inflate(packed, most * kind.itemsize)
+    raw = inflate(packed, min(most, MOST_VOTES) * kind.itemsize)
     if len(raw) % kind.itemsize:
         raise ValueError(f"damaged votes ({len(raw):,} bytes are no whole number of votes)")
     return np.frombuffer(raw, dtype=kind)
