@@ -23,6 +23,7 @@ from smoothcert.noise import noise_from
 from smoothcert.sampling import CHUNK_VOTES, ON_NAN
 from smoothcert.seeding import SEED_BITS
 from smoothcert.store.manifest import FORMAT
+from smoothcert.visible import brief
 
 MOST_RADIUS = 1e6
 """Largest radius that is believed: noise of any law and strength proves less, and images span [0, 1]."""
@@ -32,6 +33,7 @@ _MOST_IMAGES = 500_000
 _MOST_COUNTS = 50_000_000  # images times classes, which readers hold in memory
 _MOST_VALUES = 2**31  # of one image
 _MOST_TEXT = 10_000
+_SHOWN = 80  # characters of a value in a message
 
 
 def _below_128_bits(seed: str) -> str:
@@ -150,7 +152,7 @@ def check_record(kind: type[Checked], record: Mapping[str, Any], where: str) -> 
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        value = "" if first["type"] in ("missing", "value_error") else f", got {_short(first['input'])}"
+        value = "" if first["type"] in ("missing", "value_error") else f", got {brief(first['input'], _SHOWN)}"
         text = first["msg"].removeprefix("Value error, ")
         raise ValueError(f"{where} is wrong: {field + ': ' if field else ''}{text}{value}") from None
 
@@ -165,9 +167,4 @@ def _built(field: str, make: Callable[[], Any]) -> Any:
 def _refuse_other(field: str, stored: Mapping[str, Any], described: Mapping[str, Any]) -> None:
     """Refuse a description that is not written as its own member writes it, kinds of numbers included."""
     if json.dumps(stored, sort_keys=True) != json.dumps(described, sort_keys=True):
-        raise ValueError(f"{field} is not as it describes itself: {_short(stored)}, not {_short(described)}")
-
-
-def _short(value: Any) -> str:
-    text = repr(value[:80] if isinstance(value, str | list) else value)
-    return text if len(text) <= 80 else text[:77] + "..."
+        raise ValueError(f"{field} is not as it describes itself: {brief(stored, _SHOWN)}, not {brief(described, _SHOWN)}")

@@ -13,11 +13,13 @@ import numpy as np
 from smoothcert.certificates import Outcome
 from smoothcert.sampling import Counts
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
+from smoothcert.visible import brief
 
 PURPOSES = ("select", "bound", "certify", "stop")
 MOST_LABEL = 2**31
 _MOST_SECONDS = 1e9
 _MOST_PHASE = 64  # letters
+_SHOWN = 60  # characters of a value in a message
 _DIGITS = 24  # of a count in JSON, comma and blank included
 
 
@@ -48,14 +50,14 @@ class RowReader:
         """Return a row of the table of certificates."""
         index, label, outcome, predicted, radius, p_lower, samples, evaluations, seconds = row
         if index not in self.listed:
-            raise ValueError(f"image {_short(index)} is stored, but not listed in the manifest")
+            raise ValueError(f"image {brief(index, _SHOWN)} is stored, but not listed in the manifest")
         about = f"of image {index}"
         _whole("label", about, label, MOST_LABEL - 1)
         certified = outcome == Outcome.CERTIFIED.name
         if not isinstance(outcome, str) or outcome not in Outcome.__members__:
-            raise ValueError(f"outcome {about} is {_short(outcome)}, which is none that there is")
+            raise ValueError(f"outcome {about} is {brief(outcome, _SHOWN)}, which is none that there is")
         if certified != (predicted is not None):
-            raise ValueError(f"predicted {about} is {_short(predicted)}, but the outcome is {outcome}")
+            raise ValueError(f"predicted {about} is {brief(predicted, _SHOWN)}, but the outcome is {outcome}")
         if certified:
             _whole("predicted", about, predicted, self.classes - 1)
         _number("radius", about, radius, MOST_RADIUS if certified else 0.0)
@@ -68,13 +70,13 @@ class RowReader:
     def counts(self, row: tuple[Any, ...]) -> CountsRow:
         """Return a row of the table of counts."""
         index, position, phase, purpose, radius, drawn, evaluations, votes = row
-        about = f"of the counts of image {_short(index)}"
+        about = f"of the counts of image {brief(index, _SHOWN)}"
         _whole("idx", about, index, MOST_INDEX)
         _whole("position", about, position, MOST_INDEX)
         if not isinstance(phase, str) or not 0 < len(phase) <= _MOST_PHASE:
-            raise ValueError(f"phase {about} is {_short(phase)}, expected a short text")
+            raise ValueError(f"phase {about} is {brief(phase, _SHOWN)}, expected a short text")
         if purpose not in PURPOSES:
-            raise ValueError(f"purpose {about} is {_short(purpose)}, expected one of {', '.join(PURPOSES)}")
+            raise ValueError(f"purpose {about} is {brief(purpose, _SHOWN)}, expected one of {', '.join(PURPOSES)}")
         if radius is not None:
             _number("radius", about, radius, MOST_RADIUS)
         _whole("drawn", about, drawn, MOST_INDEX, least=1)
@@ -119,7 +121,7 @@ class RowReader:
             except (ValueError, RecursionError):
                 found = None
         if not isinstance(found, list) or len(found) != self.classes:
-            raise ValueError(f"votes {about} are {_short(text)}, expected a list of {self.classes} counts")
+            raise ValueError(f"votes {about} are {brief(text, _SHOWN)}, expected a list of {self.classes} counts")
         for count in found:
             _whole("one of votes", about, count, drawn)
         if sum(found) > drawn:
@@ -129,14 +131,9 @@ class RowReader:
 
 def _whole(name: str, about: str, value: Any, most: int, least: int = 0) -> None:
     if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"{name} {about} is {_short(value)}, expected an integer from {least} to {most}")
+        raise ValueError(f"{name} {about} is {brief(value, _SHOWN)}, expected an integer from {least} to {most}")
 
 
 def _number(name: str, about: str, value: Any, most: float) -> None:
     if type(value) is not float or not math.isfinite(value) or not 0 <= value <= most:
-        raise ValueError(f"{name} {about} is {_short(value)}, expected a number from 0 to {most:g}")
-
-
-def _short(value: Any) -> str:
-    text = repr(value[:60] if isinstance(value, str | bytes) else value)
-    return text if len(text) <= 60 else text[:57] + "..."
+        raise ValueError(f"{name} {about} is {brief(value, _SHOWN)}, expected a number from 0 to {most:g}")
