@@ -77,6 +77,9 @@ MANIFEST = {
     "fewer votes planned": part("procedure", "unpack to more than the 200 bytes", n=200),
     "another bound": part("procedure", "the stored p_lower is", runner_up=True),
     "a setting written out": part("procedure", "procedure is stored as", runner_up=False),
+    "more votes planned than fit anywhere": field(
+        "procedure", {"name": "sequential", "radius": 0.1, "max_samples": 10**12}, "more than the 100,000,000 votes"
+    ),
     "votes of a fraction": part("procedure", "describes no run", n=300.0),
     "votes as text": part("procedure", "describes no run", n="300"),
     "another procedure": field(

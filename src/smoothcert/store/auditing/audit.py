@@ -81,12 +81,7 @@ def audit(
     terms = None if stored.foreign else read_terms(stored.manifest, report)
     if terms is None:
         return report
-    check_images(stored, report)
-    check_seals(stored, report)
-    with progress("proving again", len(stored.images), shown=show_progress) as show:
-        streams = check_proofs(stored, terms, report, show)
-    note_versions(stored, report)
-    note_logs(folder, report)
+    streams = _check_folder(folder, stored, terms, report, show_progress)
     origin = read_origin(stored, report)
     images = find_dataset(
         stored, folder, origin, dataset, None if data_dir is None else Path(data_dir), report
@@ -102,6 +97,19 @@ def audit(
             if certification is not None:
                 _redraw(certification, images, streams, fraction, report, **how)
     return report
+
+
+def _check_folder(
+    folder: Path, stored: StoredRun, terms: Terms, report: AuditReport, show_progress: bool | None
+) -> list[Stream]:
+    """Check what needs nothing but the folder; return what votes can be read."""
+    check_images(stored, report)
+    check_seals(stored, report)
+    with progress("proving again", len(stored.images), shown=show_progress) as show:
+        streams = check_proofs(stored, terms, report, show)
+    note_versions(stored, report)
+    note_logs(folder, report)
+    return streams
 
 
 def _check_arguments(fraction: Any, batch_size: Any) -> None:

@@ -11,6 +11,7 @@ from smoothcert.certificates import PROCEDURES, Plan, Procedure
 from smoothcert.errors import SmoothcertError
 from smoothcert.noise import NoiseLaw, noise_from
 from smoothcert.sampling import CHUNK_VOTES, ON_NAN
+from smoothcert.sampling.ballots import MOST_VOTES
 from smoothcert.seeding import check_seed
 from smoothcert.store.auditing.report import AuditReport
 from smoothcert.store.manifest import FORMAT, plain
@@ -99,10 +100,19 @@ def _check_kinds(manifest: Mapping[str, Any]) -> None:
         raise ValueError(
             f"num_classes is {_short(classes)}, expected a whole number from 2 to {_MOST_CLASSES}"
         )
+    for name, value in manifest["procedure"].items():
+        if any(type(votes) is int and votes > MOST_VOTES for votes in (*_listed(value), value)):
+            raise ValueError(
+                f"procedure.{name} is {_short(value)}, more than the {MOST_VOTES:,} votes there can be"
+            )
     if manifest["engine"] == "auto":
         raise ValueError("engine is 'auto', expected the one that was chosen")
     if not manifest["indices"]:
         raise ValueError("indices are none")
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 def _text(value: Any) -> str:
