@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 
 from smoothcert.cli import options as opt
+from smoothcert.cli.paths import path_argument, path_option
 from smoothcert.data import load_dataset
 from smoothcert.ensembles import VOTING_RULES, WEIGHT_FITS, AdaptiveEntry, EnsembleCard, make_ensemble
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.execution import progress
+from smoothcert.report import say
 
 _HOLDOUT = "Hold-out images"
 
@@ -19,11 +21,9 @@ _HOLDOUT = "Hold-out images"
 def ensemble(
     members: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="MEMBERS...", help="Folders of models or of ensembles, or one multi-head network."
-        ),
+        path_argument("MEMBERS...", "Folders of models or of ensembles, or one multi-head network."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder to write the ensemble to.")],
+    out: Annotated[Path, path_option("--out", text="Folder to write the ensemble to.")],
     rule: Annotated[
         str | None,
         typer.Option("--rule", help=f"{', '.join(VOTING_RULES)}; soft by default, softmax with --fit."),
@@ -84,7 +84,7 @@ def ensemble(
             members,
             out,
             rule=rule,
-            weights=None if weights is None else _numbers(weights),
+            weights=None if weights is None else opt.read_numbers("--weights", weights),
             consensus=consensus,
             adaptive=AdaptiveEntry() if adaptive else None,
             fit=fit,
@@ -95,16 +95,7 @@ def ensemble(
             seed=opt.choose_seed(seed),
             on_progress=lambda done, total: show(100 * done // total, "per cent"),
         )
-    print(_sentence(card, out))
-
-
-def _numbers(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InvalidArgumentError(
-            f"--weights must be numbers separated by commas such as 1,2,1, got {text!r}"
-        ) from None
+    say(_sentence(card, out))
 
 
 def _sentence(card: EnsembleCard, out: Path) -> str:
