@@ -1,7 +1,9 @@
 """Votes one by one: packed and read back, and the same whatever way they went."""
 
-import json
+import gzip
 import random
+import tracemalloc
+import zlib
 
 import numpy as np
 import pytest
@@ -36,29 +38,61 @@ def test_every_class_and_none_have_room(classes, size):
     assert (counted.sum(), counted[0], counted[-1]) == (2, 1, 1)
 
 
-def test_damaged_votes_are_an_error():
-    with pytest.raises(ValueError, match="damaged votes"):
-        unpack(b"nothing", 10)
+def _with_dictionary(votes):
+    stream = zlib.compressobj(zdict=b"\0" * 64)
+    return stream.compress(votes) + stream.flush()
 
 
-def test_a_box_continues_from_its_snapshot():
-    whole, first = BallotBox(), BallotBox()
-    parts = [
-        np.array([1, 2], dtype=np.uint8),
-        np.array([3], dtype=np.uint8),
-        np.array([0, 0], dtype=np.uint8),
-    ]
-    for box in (whole, first):
-        box.start("select")
-        box.add(parts[0])
-        box.start("estimate")
-        box.add(parts[1])
-    second = BallotBox()
-    second.restore(json.loads(json.dumps(first.snapshot())))
-    for box in (whole, second):
-        box.add(parts[2])
-    assert second.packed() == whole.packed()
-    assert {phase: unpack(p, 10).tolist() for phase, p in whole.packed().items()} == {
+VOTES = bytes([1, 2, 2, 1])
+DAMAGED = {
+    "nothing": (b"nothing", "incorrect header check"),
+    "empty": (b"", "end in the middle"),
+    "text": ("eJw=", "stored as str, not as bytes"),
+    "a number": (5, "stored as int, not as bytes"),
+    "cut short": (pack(VOTES)[:-1], "end in the middle"),
+    "bytes after them": (pack(VOTES) + b"x", "1 bytes follow them"),
+    "a second stream": (pack(VOTES) + pack(VOTES), "bytes follow them"),
+    "another checksum": (pack(VOTES)[:-1] + b"x", "incorrect data check"),
+    "a dictionary": (_with_dictionary(VOTES), "Error 2"),
+    "gzip": (gzip.compress(VOTES), "incorrect header check"),
+    "no header": (pack(VOTES)[2:-4], "Error -3"),
+    "one vote too many": (pack(VOTES + b"1"), "more than the 4 bytes"),
+}
+
+
+@pytest.mark.parametrize("what", DAMAGED)
+def test_damaged_votes_are_an_error(what):
+    packed, words = DAMAGED[what]
+    assert unpack(pack(VOTES), 10, 4).tolist() == list(VOTES)
+    with pytest.raises(ValueError, match=f"damaged votes .*{words}"):
+        unpack(packed, 10, 4)
+
+
+def test_half_a_vote_is_an_error():
+    assert unpack(pack(b"12"), 300).tolist() == [0x3231]
+    with pytest.raises(ValueError, match="no whole number of votes"):
+        unpack(pack(b"123"), 300)
+
+
+def test_votes_that_unpack_to_far_too_many_are_refused_without_unpacking_them():
+    stream = zlib.compressobj(9)
+    part = bytes(2**20)
+    bomb = b"".join(stream.compress(part) for _ in range(2**8)) + stream.flush()
+    tracemalloc.start()
+    with pytest.raises(ValueError, match="more than the 20,000 bytes"):
+        unpack(bomb, 10, 20_000)
+    assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()
+
+
+def test_a_box_keeps_votes_by_phase_in_their_order():
+    box = BallotBox()
+    box.start("select")
+    box.add(np.array([1, 2], dtype=np.uint8))
+    box.start("estimate")
+    box.add(np.array([3], dtype=np.uint8))
+    box.add(np.array([0, 0], dtype=np.uint8))
+    assert {phase: unpack(p, 10).tolist() for phase, p in box.packed().items()} == {
         "select": [1, 2],
         "estimate": [3, 0, 0],
     }
@@ -71,12 +105,9 @@ def test_a_box_that_missed_votes_holds_none():
     box.add(None)
     box.add(np.array([1], dtype=np.uint8))
     assert box.packed() == {}
-    assert box.snapshot() is None
-    older = BallotBox()
-    older.restore(None)  # from a run that kept only counts
-    older.start("estimate")
-    older.add(np.array([1], dtype=np.uint8))
-    assert older.packed() == {}
+    box.start("estimate")
+    box.add(np.array([1], dtype=np.uint8))
+    assert box.packed() == {}
 
 
 class After:

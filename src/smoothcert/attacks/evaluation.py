@@ -66,41 +66,42 @@ def attack_images(
         show_progress: None shows it on a terminal only.
     """
     record = AttackRecord(Path(out))
-    stored = record.settings(resume=resume)
-    if stored is not None and seed is None:
-        seed = int(stored["seed"])
-    seed = check_seed(seed)
-    chosen = run.column("idx") if run is not None and indices is None else indices
-    images = check_indices(dataset, chosen)
-    _check(classifier, radii, steps, m, run)
-    distances = tuple(sorted({float(radius) for radius in named_radii(radii)} - {0.0}))
-    plan = AttackPlan(
-        classifier,
-        dataset,
-        images,
-        distances,
-        method=method,
-        steps=steps,
-        m=m,
-        n=n,
-        alpha=alpha,
-        seed=seed,
-        certified={} if run is None else _certified(run, classifier, dataset, images),
-        how={"engine": _engine(engine, run), "workers": workers},
-    )
-    plan.check()
-    proof = {"certified_alpha": "alpha", "certified_seed": "seed"}
-    known = {name: None if run is None else run.manifest[field] for name, field in proof.items()}
-    record.begin({**plan.settings(), **known})
-    done = {image.index for image in record.results().images}
-    left = [index for index in plan.indices if index not in done]
-    with progress("attacking", len(left), shown=show_progress) as show:
-        broken = 0
-        for number, image in enumerate(plan.attacked(left), start=1):
-            record.add(image)
-            broken += image.broken_at < float("inf")
-            show(number, f"{broken} broken")
-    return record.results()
+    with record.hold():
+        stored = record.settings(resume=resume)
+        if stored is not None and seed is None:
+            seed = int(stored["seed"])
+        seed = check_seed(seed)
+        chosen = run.column("idx") if run is not None and indices is None else indices
+        images = check_indices(dataset, chosen)
+        _check(classifier, radii, steps, m, run)
+        distances = tuple(sorted({float(radius) for radius in named_radii(radii)} - {0.0}))
+        plan = AttackPlan(
+            classifier,
+            dataset,
+            images,
+            distances,
+            method=method,
+            steps=steps,
+            m=m,
+            n=n,
+            alpha=alpha,
+            seed=seed,
+            certified={} if run is None else _certified(run, classifier, dataset, images),
+            how={"engine": _engine(engine, run), "workers": workers},
+        )
+        plan.check()
+        proof = {"certified_alpha": "alpha", "certified_seed": "seed"}
+        known = {name: None if run is None else run.manifest[field] for name, field in proof.items()}
+        record.begin({**plan.settings(), **known})
+        done = {image.index for image in record.results().images}
+        left = [index for index in plan.indices if index not in done]
+        with progress("attacking", len(left), shown=show_progress) as show:
+            broken = 0
+            for number, image in enumerate(plan.attacked(left), start=1):
+                record.add(image)
+                broken += image.broken_at < float("inf")
+                show(number, f"{broken} broken")
+        return record.results()
 
 
 def _engine(engine: str | None, run: Run | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
 from typing import Any
 
@@ -76,26 +77,32 @@ class Certification:
         votes = self.images * self.plan.planned_votes
         return WorkerPool(make, workers, processes=needs_processes(self.engine, votes, workers))
 
-    def journey(self, index: int, image: torch.Tensor, saved: dict[str, Any] | None = None) -> Journey:
+    def journey(self, index: int, image: torch.Tensor, saved: Any = None) -> Journey:
         """Return an image's journey from the start, or from where `save` left it.
 
-        A state that other classifiers left behind is not used: their votes prove nothing about these.
-        """
-        trials = [self.plan.start() for _ in self.models]
-        journey = Journey(index, image, self.plan.phases, trials, self.engine.num_classes)
-        if saved is not None and tuple(saved["models"]) == self.models:
-            for trial, state in zip(trials, saved["trials"], strict=True):
-                trial.restore(state)
-            journey.restore(saved["journey"])
-        return journey
+        A state that other classifiers left behind is not used: their votes prove nothing about these. Nor is one that
+        is damaged: the image is drawn anew, which costs time and changes no vote.
 
-    def save(self, journey: Journey) -> dict[str, Any]:
-        """Return an unfinished journey as plain values, with the classifiers it is about."""
-        return {
-            "models": list(self.models),
-            "journey": journey.snapshot(),
-            "trials": [_trial(decider).state() for decider in journey.deciders],
-        }
+        Args:
+            index: the image's place in the keyed stream.
+            image: the clean image.
+            saved: what `save` returned, as it came from a file; None for none.
+        """
+        if isinstance(saved, dict) and saved.get("models") == list(self.models):
+            begun = self._from_start(index, image)
+            with contextlib.suppress(ValueError):
+                begun.restore(saved.get("journey"))
+                return begun
+        return self._from_start(index, image)
+
+    def _from_start(self, index: int, image: torch.Tensor) -> Journey:
+        trials = [self.plan.start() for _ in self.models]
+        return Journey(index, image, self.plan.phases, trials, self.engine.num_classes)
+
+    def save(self, journey: Journey) -> dict[str, Any] | None:
+        """Return an unfinished journey as plain values, with the classifiers it is about; None if it cannot be."""
+        snapshot = journey.snapshot()
+        return None if snapshot is None else {"models": list(self.models), "journey": snapshot}
 
     def certificates(self, journey: Journey) -> list[Certificate]:
         """Return the certificates of a decided journey, one per answer."""

@@ -34,14 +34,6 @@ class Trial(ABC):
     def verdict(self) -> Verdict:
         """Return the verdict; only after `absorb` returned True."""
 
-    def state(self) -> list[dict[str, Any]]:
-        """Return all that has been decided so far, as plain values; `restore` continues from it."""
-        return [tally.to_json() for tally in self.tallies]
-
-    def restore(self, state: list[dict[str, Any]]) -> None:
-        """Return to what `state` described. A trial holds nothing but its tallies."""
-        self.tallies = [Tally.from_json(record) for record in state]
-
 
 class Plan(ABC):
     """A procedure for one noise law and one alpha: when it looks and what it concludes."""

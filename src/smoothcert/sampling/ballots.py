@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+MOST_VOTES = 10**8
+"""Of one phase: what nobody draws for an image, and what still fits into memory."""
 _LEVEL = 1  # of zlib: votes are mostly one class, and higher levels win little for much time
 
 
@@ -28,12 +30,40 @@ def pack(ballots: bytes | bytearray) -> bytes:
     return zlib.compress(ballots, _LEVEL)
 
 
-def unpack(packed: bytes, num_classes: int) -> NDArray[Any]:
-    """Return the classes of the votes in their order, as `ballot_type`; raise ValueError on damaged bytes."""
+def unpack(packed: bytes, num_classes: int, most: int = MOST_VOTES) -> NDArray[Any]:
+    """Return the classes of the votes in their order, as `ballot_type`; raise ValueError on damaged bytes.
+
+    Not lenient: one whole compressed stream and nothing after it. What would unpack to more votes than there can be
+    is given up there, so that a few bytes never fill the memory.
+
+    Args:
+        packed: what `pack` returned.
+        num_classes: classes of the classifier.
+        most: votes that there can be at most.
+    """
+    kind = ballot_type(num_classes)
+    raw = inflate(packed, min(most, MOST_VOTES) * kind.itemsize)
+    if len(raw) % kind.itemsize:
+        raise ValueError(f"damaged votes ({len(raw):,} bytes are no whole number of votes)")
+    return np.frombuffer(raw, dtype=kind)
+
+
+def inflate(packed: bytes, most: int) -> bytes:
+    """Return at most `most` bytes from exactly one compressed stream; raise ValueError otherwise."""
+    if not isinstance(packed, bytes):
+        raise ValueError(f"damaged votes (they are stored as {type(packed).__name__}, not as bytes)")
+    stream = zlib.decompressobj()
     try:
-        return np.frombuffer(zlib.decompress(packed), dtype=ballot_type(num_classes))
+        raw = stream.decompress(packed, most + 1)
     except zlib.error as error:
         raise ValueError(f"damaged votes ({error})") from error
+    if len(raw) > most:
+        raise ValueError(f"damaged votes (they unpack to more than the {most:,} bytes that there can be)")
+    if not stream.eof:
+        raise ValueError("damaged votes (they end in the middle)")
+    if stream.unused_data:
+        raise ValueError(f"damaged votes ({len(stream.unused_data):,} bytes follow them)")
+    return raw
 
 
 def tallied(classes: NDArray[Any], num_classes: int) -> NDArray[np.int64]:
@@ -44,11 +74,6 @@ def tallied(classes: NDArray[Any], num_classes: int) -> NDArray[np.int64]:
 def as_text(packed: Mapping[str, bytes]) -> dict[str, str]:
     """Return packed votes by phase as text, for JSON."""
     return {phase: base64.b85encode(votes).decode() for phase, votes in packed.items()}
-
-
-def from_text(text: Mapping[str, str]) -> dict[str, bytes]:
-    """Read what `as_text` wrote."""
-    return {phase: base64.b85decode(votes) for phase, votes in text.items()}
 
 
 class BallotBox:
@@ -81,15 +106,3 @@ class BallotBox:
     def packed(self) -> dict[str, bytes]:
         """Return the votes so far by phase, packed; nothing if any are missing."""
         return {**self._done, self._phase: pack(self._now)} if self._whole else {}
-
-    def snapshot(self) -> dict[str, str] | None:
-        """Return the votes so far as text, for `restore`."""
-        return as_text(self.packed()) or None
-
-    def restore(self, saved: Mapping[str, str] | None) -> None:
-        """Return to a snapshot; without one, as from a run that kept only counts, the box stays empty."""
-        if saved is None:
-            self._whole = False
-            return
-        *done, (self._phase, now) = from_text(saved).items()
-        self._done, self._now = dict(done), bytearray(zlib.decompress(now))

@@ -16,13 +16,10 @@ SCHEMA = (
         radius REAL, drawn INTEGER NOT NULL, evaluations INTEGER NOT NULL, votes TEXT NOT NULL,
         PRIMARY KEY (idx, position))""",
     "CREATE TABLE unfinished (idx INTEGER PRIMARY KEY, state TEXT NOT NULL)",
-)
-# What only an audit reads. Runs begun by earlier versions lack these tables and get them with their next image.
-FOR_AUDITS = (
-    """CREATE TABLE IF NOT EXISTS votes (
+    """CREATE TABLE votes (
         idx INTEGER NOT NULL, phase TEXT NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (idx, phase))""",
-    "CREATE TABLE IF NOT EXISTS seals (idx INTEGER PRIMARY KEY, digest TEXT NOT NULL)",
-    "CREATE TABLE IF NOT EXISTS origin (field TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE seals (idx INTEGER PRIMARY KEY, digest TEXT NOT NULL)",
+    "CREATE TABLE origin (field TEXT PRIMARY KEY, value TEXT NOT NULL)",
 )
 
 
@@ -34,8 +31,8 @@ def foreign_tables(master: Iterable[tuple[str, str, str | None]]) -> Iterator[st
     Args:
         master: (type, name, sql) of everything in the file, as `sqlite_master` lists it.
     """
-    known = {_name(statement): _plain(statement) for statement in (*SCHEMA, *FOR_AUDITS)}
-    missing = {_name(statement) for statement in SCHEMA}
+    known = {_name(statement): _plain(statement) for statement in SCHEMA}
+    missing = set(known)
     for kind, name, sql in master:
         if kind == "index" and sql is None:  # SQLite's own, of a primary key
             continue
@@ -53,4 +50,4 @@ def _name(statement: str) -> str:
 
 def _plain(statement: str) -> str:
     """Return a statement as SQLite keeps it, whatever its spaces."""
-    return re.sub(r"\s+", " ", statement.replace("IF NOT EXISTS ", "")).strip()
+    return re.sub(r"\s+", " ", statement).strip()

@@ -1,74 +1,24 @@
-"""Checks that need nothing but the run folder: manifest, images, seals, and the proof of every certificate."""
+"""Checks that need nothing but the run folder: images, seals, and the proof of every certificate."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
-from smoothcert.certificates import PROCEDURES, Plan, Procedure
 from smoothcert.data import Dataset
-from smoothcert.errors import SmoothcertError
 from smoothcert.execution.progress import Progress
-from smoothcert.noise import NoiseLaw, noise_from
-from smoothcert.sampling import CHUNK_VOTES, ON_NAN
-from smoothcert.seeding import check_seed
 from smoothcert.store.auditing.independent import contradictions
+from smoothcert.store.auditing.kinds import wrong_kinds
 from smoothcert.store.auditing.replay import Replay
 from smoothcert.store.auditing.report import AuditReport
-from smoothcert.store.auditing.stored import StoredRun
-from smoothcert.store.manifest import FORMAT
+from smoothcert.store.auditing.stored import StoredRun, Stream
+from smoothcert.store.auditing.terms import Terms
+from smoothcert.store.connection import FILE_NAME
 
 _LISTED = 5
 _PACKAGES = ("smoothcert", "torch", "numpy", "scipy")
-
-
-@dataclass(frozen=True)
-class Terms:
-    """What the manifest says the run did, as things that can be run."""
-
-    noise: NoiseLaw
-    procedure: Procedure
-    plan: Plan
-    alpha: float
-    seed: int
-
-
-def read_terms(stored: StoredRun, report: AuditReport) -> Terms | None:
-    """Turn the manifest into what it describes; None with a finding if it describes nothing."""
-    manifest = stored.manifest
-    try:
-        noise = noise_from(dict(manifest["noise"]))
-        about = {key: value for key, value in dict(manifest["procedure"]).items() if key != "name"}
-        procedure = PROCEDURES[manifest["procedure"]["name"]](**about)
-        alpha, seed = float(manifest["alpha"]), check_seed(int(manifest["seed"]))
-        plan = procedure.plan(noise, alpha)
-        expected = {"format": FORMAT, "chunk_votes": CHUNK_VOTES, "norm": noise.norm}
-        for field, value in expected.items():
-            if manifest[field] != value:
-                report.found("manifest", f"{field} is {manifest[field]!r}, expected {value!r}")
-        _check_kinds(manifest)
-    except (SmoothcertError, KeyError, TypeError, ValueError, ArithmeticError) as error:
-        report.found("manifest", f"the manifest describes no run ({type(error).__name__}: {error})")
-        return None
-    return Terms(noise, procedure, plan, alpha, seed)
-
-
-def _check_kinds(manifest: Mapping[str, Any]) -> None:
-    """Raise KeyError or ValueError where a field that is used later is missing or of another kind."""
-    texts = {"model": manifest["model"], "engine": manifest["engine"]}
-    texts.update({f"dataset.{part}": manifest["dataset"][part] for part in ("name", "split", "digest")})
-    for field, text in texts.items():
-        if not isinstance(text, str):
-            raise ValueError(f"{field} is {text!r}, expected a text")
-    if manifest["on_nan"] not in ON_NAN:
-        raise ValueError(f"on_nan is {manifest['on_nan']!r}, expected one of {', '.join(ON_NAN)}")
-    indices, classes = manifest["indices"], manifest["num_classes"]
-    if not isinstance(indices, list) or not all(isinstance(index, int) for index in indices):
-        raise ValueError("indices are no list of numbers")
-    if not isinstance(classes, int) or classes < 2:
-        raise ValueError(f"num_classes is {classes!r}, expected a number of at least 2")
 
 
 def check_images(stored: StoredRun, report: AuditReport) -> None:
@@ -80,18 +30,24 @@ def check_images(stored: StoredRun, report: AuditReport) -> None:
             set(listed) - set(there),
         ),
         ("stored, but not listed in the manifest", set(there) - set(listed)),
-        ("without a certificate, but with counts or votes", set(stored.strays)),
+        ("without a certificate, but with counts, votes or a seal", set(stored.strays)),
+        (
+            "with a certificate and a state of being under way: the run was stopped (continue it with --resume), or "
+            "the states were added",
+            set(stored.unfinished) & set(there),
+        ),
+        ("under way, but not listed in the manifest", set(stored.unfinished) - set(listed)),
     ):
         if found:
-            report.found("images", f"images {title}: {len(found):,} of them ({_some(sorted(found))})")
+            some = _some(sorted(found, key=lambda index: (str(type(index)), index)))
+            report.found("images", f"images {title}: {len(found):,} of them ({some})")
     if len(set(listed)) != len(listed):
         report.found("images", "the manifest lists an image twice")
 
 
 def check_seals(stored: StoredRun, report: AuditReport) -> None:
-    """Hold every image against its seal; an older run has none, and then votes are not stored either."""
+    """Hold every image against its seal."""
     broken = [image.index for image in stored.images if image.seal not in (None, stored.seal_of(image))]
-    unsealed = [image.index for image in stored.images if image.seal is None and image.votes]
     if broken and len(broken) == len(stored.images):
         gone = "" if any(image.votes for image in stored.images) else "; all votes are gone"
         report.found(
@@ -100,25 +56,48 @@ def check_seals(stored: StoredRun, report: AuditReport) -> None:
     else:
         for index in broken:
             report.found("seal", "something stored about it was changed after it was written", index)
-    for index in unsealed:
-        report.found("seal", "its seal is missing", index)
+    for image in stored.images:
+        if image.seal is None:
+            report.found("seal", "its seal is missing", image.index)
 
 
-def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Progress) -> None:
-    """Make every certificate again from its stored votes, and its bound by an independent formula."""
-    replay = Replay(terms.plan, int(stored.manifest["num_classes"]))
+def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Progress) -> list[Stream]:
+    """Make every certificate again from its stored votes, and its bound by an independent formula.
+
+    Returns:
+        what votes can be read, for drawing them again.
+    """
+    replay, streams = Replay(terms.plan, terms.num_classes), list[Stream]()
     for done, image in enumerate(stored.images, start=1):
-        texts: list[str] = []
-        try:
-            texts += replay.differences(image)
-            texts += contradictions(
-                terms.noise, stored.manifest["procedure"], terms.alpha, image.certificate, image.tallies()
-            )
-        except (TypeError, ValueError, LookupError, ArithmeticError) as error:  # values of another kind
-            texts.append(f"its certificate cannot be made again ({type(error).__name__}: {error})")
+        texts = list(wrong_kinds(image, terms.num_classes))
+        if not texts:
+            try:
+                tallies = image.tallies(terms.num_classes)
+                ballots = image.ballots(terms.num_classes, replay.most_votes)
+            except ValueError as error:
+                texts = [f"its counts or votes cannot be read: {error}"]
+            else:
+                streams += [Stream(image, phase, len(cast)) for phase, cast in ballots.items()]
+                texts = list(replay.differences(image, tallies, ballots))
+                if not texts:  # a second opinion on what the first finds right
+                    about = stored.manifest["procedure"]
+                    texts = contradictions(terms.noise, about, terms.alpha, image.certificate, tallies)
+                _check_unanswered(replay.unanswered(ballots), terms, report, image.index)
         for text in texts:
             report.found("proof", text, image.index)
         show(done, f"{len(report.findings)} findings")
+    return streams
+
+
+def _check_unanswered(votes: int, terms: Terms, report: AuditReport, index: int) -> None:
+    """Hold votes without an answer against what the manifest says is done with them."""
+    report.unanswered += votes
+    if votes and terms.on_nan == "raise":
+        report.found(
+            "proof",
+            f"{votes:,} of its votes have no answer, which on_nan = 'raise' would have refused",
+            index,
+        )
 
 
 def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> None:
@@ -127,19 +106,28 @@ def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> No
         label = int(dataset.labels[image.index]) if 0 <= image.index < len(dataset) else None
         if image.certificate[1] != label:
             report.found(
-                "label", f"its label is stored as {image.certificate[1]}, but it is {label}", image.index
+                "label", f"its label is stored as {image.certificate[1]!r}, but it is {label}", image.index
             )
 
 
 def note_versions(stored: StoredRun, report: AuditReport) -> None:
     """Note releases that differ from today's: they may round differently."""
-    known = stored.manifest.get("versions")
-    old = {name: known[name] for name in _PACKAGES if name in known} if isinstance(known, dict) else {}
-    other = [f"{name} {text} (here {version(name)})" for name, text in old.items() if version(name) != text]
+    then = stored.manifest["versions"]
+    other = [
+        f"{name} {then[name]} (here {version(name)})" for name in _PACKAGES if version(name) != then[name]
+    ]
     if other:
-        report.notes.append(f"the run was made with {', '.join(other)}")
+        report.note(f"the run was made with {', '.join(other)}")
 
 
-def _some(indices: Sequence[int]) -> str:
+def note_logs(folder: Path, report: AuditReport) -> None:
+    """Note what lies beside the database and changes what is read: a copy of the one file would say something else."""
+    for suffix in ("-wal", "-journal"):
+        log = folder / f"{FILE_NAME}{suffix}"
+        if log.exists() and log.stat().st_size:
+            report.note(f"{log.name} lies beside {FILE_NAME} and was read with it; copy both or neither")
+
+
+def _some(indices: Sequence[Any]) -> str:
     more = "" if len(indices) <= _LISTED else ", .."
-    return ", ".join(map(str, indices[:_LISTED])) + more
+    return ", ".join(map(repr, indices[:_LISTED])) + more

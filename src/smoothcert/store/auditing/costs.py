@@ -19,7 +19,7 @@ class CostComparison:
 
     Args:
         certification: what drew the votes.
-        images: the images whose evaluations are judged.
+        images: the images whose evaluations are judged, of readable rows.
         report: told about differences.
     """
 
@@ -27,6 +27,7 @@ class CostComparison:
         self, certification: Certification, images: Sequence[StoredImage], report: AuditReport
     ) -> None:
         self.images, self.report = images, report
+        self.num_classes = certification.engine.num_classes
         self.exits_early = certification.engine.exits_early
         self.most = certification.engine.evaluations_per_vote[0]
         self.least = 1 if self.exits_early else self.most
@@ -41,19 +42,19 @@ class CostComparison:
     def conclude(self) -> None:
         """Report every image that cannot have cost what is stored."""
         for image in self.images:
-            votes, stored = int(image.certificate[6]), image.certificate[7]
+            votes, stored = image.samples, image.evaluations
             redrawn = self._votes[image.index]
             left, known = votes - redrawn, self._evaluations[image.index]
             # Rounding may let an ensemble exit elsewhere, as it may change a vote.
             slack = self.most * by_rounding(redrawn) if self.exits_early and redrawn else 0
             least, most = known + left * self.least - slack, known + left * self.most + slack
-            if not isinstance(stored, int) or not least <= stored <= most:
+            if not least <= stored <= most:
                 self.report.found(
                     "cost",
-                    f"{stored!r} network evaluations are stored, but its {votes:,} votes cost {_span(least, most)}",
+                    f"{stored:,} network evaluations are stored, but its {votes:,} votes cost {_span(least, most)}",
                     image.index,
                 )
-            for tally in image.tallies():
+            for tally in image.tallies(self.num_classes):
                 drawn, spent = tally.counts.drawn, tally.counts.evaluations
                 if not drawn * self.least <= spent <= drawn * self.most:
                     self.report.found(

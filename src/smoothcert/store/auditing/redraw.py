@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 import torch
@@ -17,9 +16,7 @@ from smoothcert.data import Dataset
 from smoothcert.execution.progress import Progress
 from smoothcert.sampling import CHUNK_VOTES, Chunk, Sampler
 from smoothcert.store.auditing.report import AuditReport
-from smoothcert.store.auditing.stored import StoredImage
-
-T = TypeVar("T")
+from smoothcert.store.auditing.stored import Stream
 
 ROUNDING_GAP = 1e-4
 """Two logits nearer than this may change places on another processor or engine; a vote between others may not."""
@@ -42,36 +39,39 @@ class Place:
     classes: NDArray[np.unsignedinteger]
 
 
-def all_places(images: Iterable[StoredImage], num_classes: int) -> list[Place]:
-    """Return every chunk of which the votes are stored."""
-    found = []
-    for image in images:
-        for phase, classes in image.ballots(num_classes).items():
-            for number in range(-(-len(classes) // CHUNK_VOTES)):
-                part = classes[number * CHUNK_VOTES : (number + 1) * CHUNK_VOTES]
-                found.append(Place(image.index, phase, number, part))
-    return found
-
-
 def by_rounding(votes: int) -> int:
     """Return how many of some re-drawn votes may differ by rounding at most."""
     return 1 + int(_MOST_ROUNDING * votes)
 
 
-def choose(places: Sequence[T], fraction: float | None, seed: int) -> list[T]:
+def choose(streams: Sequence[Stream], num_classes: int, fraction: float | None, seed: int) -> list[Place]:
     """Choose chunks at random, by a seed that whoever made the run could not know.
 
     Args:
-        places: all chunks.
+        streams: where the chunks are.
+        num_classes: the manifest's number of classes.
         fraction: share of them, at least one chunk unless it is 0; None: one in a hundred, at least `LEAST_CHUNKS`.
         seed: of the choice.
     """
-    if fraction is None:
-        wanted = min(len(places), max(LEAST_CHUNKS, math.ceil(_DEFAULT_FRACTION * len(places))))
-    else:
-        wanted = min(len(places), math.ceil(fraction * len(places)))
-    chosen = np.random.default_rng(seed).choice(len(places), size=wanted, replace=False)
-    return [places[number] for number in np.sort(chosen)]
+    ends = np.cumsum([stream.chunks for stream in streams])
+    total = int(ends[-1])
+    least = max(LEAST_CHUNKS, math.ceil(_DEFAULT_FRACTION * total))
+    wanted = min(total, least if fraction is None else math.ceil(fraction * total))
+    chosen = np.sort(np.random.default_rng(seed).choice(total, size=wanted, replace=False))
+    places: list[Place] = []
+    for stream, end in zip(streams, ends, strict=True):
+        numbers = chosen[np.searchsorted(chosen, end - stream.chunks) : np.searchsorted(chosen, end)]
+        if len(numbers):
+            places += _places(stream, num_classes, (numbers - (end - stream.chunks)).tolist())
+    return places
+
+
+def _places(stream: Stream, num_classes: int, numbers: Sequence[int]) -> Iterator[Place]:
+    """Yield some chunks of a stream with their stored votes."""
+    cast = stream.cast(num_classes)
+    for number in numbers:
+        part = cast[number * CHUNK_VOTES : (number + 1) * CHUNK_VOTES].copy()  # of all others nothing is kept
+        yield Place(stream.image.index, stream.phase, number, part)
 
 
 def drawn_again(
@@ -150,13 +150,14 @@ class Comparison:
     def gaps(self, chunk: Chunk, classes: NDArray[np.unsignedinteger]) -> NDArray[np.float64]:
         """Return by how much the best logit of each vote exceeds that of a class; infinite where there is none.
 
-        In units of the largest logit where all are small: a model whose logits are all tiny rounds them no worse.
+        In the units of `units`.
         """
         logits = self.logits(chunk)
         known = np.minimum(classes.astype(np.int64), logits.shape[1] - 1)
-        gaps = logits.max(axis=1) - logits[np.arange(len(logits)), known]
         lost = ~np.isfinite(logits).all(axis=1) | (classes >= logits.shape[1])
-        return np.where(lost, np.inf, gaps / scale_of(logits))
+        logits = np.where(lost[:, None], 0.0, logits)
+        best, stored = logits.max(axis=1), logits[np.arange(len(logits)), known]
+        return np.where(lost, np.inf, (best - stored) / units(best, stored))
 
     def conclude(self) -> None:
         """Report what rounding cannot explain, in one image or in all together."""
@@ -185,10 +186,18 @@ class Comparison:
         )
 
 
-def scale_of(logits: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the unit in which gaps between a row's logits are judged: 1; the largest if all are smaller.
+def units(best: NDArray[np.float64], stored: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the units in which gaps between two logits of each row are judged: 1, or less if all best are smaller.
 
-    For logits beyond 25 it is what float32 resolves of them: 32 of its steps are as much as 1e-4 there.
+    A model whose logits are all tiny rounds them no worse. Where one of the two is beyond 25 it is what float32
+    resolves of it: 32 of its steps are as much as 1e-4 there. What other classes have says nothing about rounding: one
+    that is ruled out by a logit of -1e9 would make room for anything.
+
+    Args:
+        best: the largest logit of each row.
+        stored: the logit of the class that is stored.
     """
-    largest = np.abs(logits).max(axis=1)
-    return np.where(largest > 0, np.maximum(np.minimum(largest, 1.0), _LARGE * largest), 1.0)
+    usual = np.abs(best).max(initial=0.0)
+    resolved = _LARGE * np.maximum(np.abs(best), np.abs(stored))
+    found = np.maximum(min(usual, 1.0), resolved)
+    return np.where(found > 0, found, 1.0)

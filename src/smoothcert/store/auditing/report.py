@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
 _SHOWN = 5  # images whose findings are told one by one
+_LONGEST = 400  # characters of a sentence: a forged value may have millions
 
 
 class Trust(Enum):
@@ -24,8 +25,7 @@ class Finding:
 
     Args:
         kind: what is wrong: "manifest", "images", "label", "proof", "votes", "seal", "model", "data", "arithmetic",
-            "cost",
-            "file".
+            "cost", "file".
         text: what was found, in a sentence.
         image: index of the image, or None if it is about the whole run.
     """
@@ -50,7 +50,7 @@ class AuditReport:
         redrawn: votes that were drawn again; None if none could be.
         chunks: chunks drawn again, of `all_chunks`.
         all_chunks: chunks that the run holds.
-        unseen: images stored as counts only that were not drawn again; what they claim is believed by nobody.
+        unanswered: stored votes without a finite answer.
         arithmetic: re-drawn votes that differ by less than rounding can explain.
         seed: of the choice of chunks.
     """
@@ -62,20 +62,30 @@ class AuditReport:
     redrawn: int | None = None
     chunks: int = 0
     all_chunks: int = 0
-    unseen: int = 0
+    unanswered: int = 0
     arithmetic: int = 0
     seed: int = 0
 
     def found(self, kind: str, text: str, image: int | None = None) -> None:
         """Add a finding."""
-        self.findings.append(Finding(kind, text, image))
+        self.findings.append(Finding(kind, _shown(text), image))
+
+    def note(self, text: str, *, first: bool = False) -> None:
+        """Add what the reader should know; `first` where it is the reason why no vote was drawn again."""
+        self.notes.insert(0 if first else len(self.notes), _shown(text))
 
     @property
     def trust(self) -> Trust:
         """The verdict."""
         if self.findings:
             return Trust.NOT_TRUSTED
-        return Trust.UNDECIDED if self.redrawn is None or self.unseen else Trust.TRUSTED
+        return Trust.UNDECIDED if self.redrawn is None else Trust.TRUSTED
+
+    @property
+    def unproven(self) -> tuple[str, ...]:
+        """What the manifest says and no vote can prove: whoever can write the file can write it."""
+        on_nan = () if self.unanswered else ("on_nan (no NaN came up)",)
+        return ("versions", "engine", "class names", "times", *on_nan)
 
     @property
     def _ordered(self) -> list[Finding]:
@@ -92,19 +102,15 @@ class AuditReport:
             return f"{start}: {_count(len(self.findings), 'finding')}{about}; first: {self._ordered[0]}"
         if self.redrawn is None:
             return f"{start}: {self.notes[0] if self.notes else 'nothing was re-drawn'}"
-        if self.unseen:
-            return (
-                f"{start}: {_count(self.unseen, 'image')} of {self.images:,} hold counts without votes and were not "
-                "drawn again; a fraction of 1 draws all"
-            )
         rounding = f", {self.arithmetic} of them up to rounding" if self.arithmetic else ""
         return (
-            f"{start}: all {_count(self.images, 'certificate')} follow from the stored votes, and "
-            f"{_count(self.redrawn, 're-drawn vote')} ({self.chunks:,} of {self.all_chunks:,} chunks) are the "
-            f"stored ones{rounding}"
+            f"{start}: the certificates of all {self.images:,} of the images that the run lists follow from the "
+            f"stored votes, and {_count(self.redrawn, 're-drawn vote')} ({self.chunks:,} of {self.all_chunks:,} "
+            f"chunks) are the stored ones{rounding}; votes cannot prove its {', '.join(self.unproven)}, nor that "
+            "images and settings were chosen before them"
         )
 
-    def lines(self) -> Iterable[str]:
+    def lines(self) -> Iterator[str]:
         """Return the findings of the whole run, those of the first few images, and the notes."""
         yield from (f"- {finding}" for finding in self._ordered if finding.image is None)
         images = list(dict.fromkeys(f.image for f in self._ordered if f.image is not None))
@@ -128,9 +134,16 @@ class AuditReport:
             "redrawn_chunks": self.chunks,
             "chunks": self.all_chunks,
             "arithmetic_differences": self.arithmetic,
+            "unproven": list(self.unproven),
             "selection_seed": str(self.seed),
         }
 
 
 def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def _shown(text: str) -> str:
+    """Return a text in one line of ordinary length: values of a run may hold line breaks or move the cursor."""
+    plain = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text[:_LONGEST])
+    return plain if len(text) <= _LONGEST else f"{plain} .."
