@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 import signal
 import socket
 import stat
@@ -13,6 +14,7 @@ import smoothcert as sc
 
 LINES = 500
 SECONDS = 5  # more than any refusal takes, however busy the machine
+MEMORY = 2**30  # bytes, beyond what the tests have taken up
 
 NASTY = (
     "",
@@ -31,7 +33,7 @@ NUMBERS = ("nan", "inf", "-inf", "1e400", "1e-400", "-1", "0x10", "1,5", "one", 
 WHOLE = ("1.5", "-5", "0", "9" * 30, "9" * 5_000, "1e3", "٣x", *NUMBERS)
 LEVELS = ("0", "1", "2", "-0.5", *NUMBERS)
 NAMES = ("nothing-such", "..", "/", *NASTY)
-RANGES = ("5:2", "a:b", "::", "-1:3", "0:99999999999999999999", "9" * 5_000, "1e9:2e9", "3", *NASTY)
+RANGES = ("5:2", "a:b", "::", "-1:3", "0:99999999999999999999", "9" * 5_000, "1e9:2e9", *NASTY)
 LISTS = (",", "1,,2", "1;2", "nan,1", "-1,2", "inf", ",".join(["0.1"] * 100_000), *NASTY)
 PLACES = (
     "missing",
@@ -120,7 +122,7 @@ COMMANDS = {
             "--model": NAMES,
             "--heads": WHOLE,
             "--split": NAMES,
-            "--epochs": ("1000001", *WHOLE),
+            "--epochs": WHOLE,
             "--max-train-images": WHOLE,
             "--set": (
                 "lr",
@@ -293,14 +295,12 @@ def contents(*folders):
 
 @pytest.mark.parametrize("line", list(command_lines()), ids=lambda line: ascii(" ".join(line))[1:90])
 def test_one_message_exit_code_2_and_nothing_left_behind(
-    line, smoothcert, places, tmp_path, monkeypatch, alarm
+    line, smoothcert, places, tmp_path, monkeypatch, bounds
 ):
     monkeypatch.chdir(tmp_path)
     outside = [Path(places["file"]).parent]
     before = contents(*outside)
-    alarm(SECONDS)
     code, out, err = smoothcert(*(places.get(word, word) for word in line))
-    alarm(0)
     assert code == 2, (out, err)
     assert out == ""
     assert err.strip()
@@ -317,15 +317,20 @@ class Hangs(BaseException):
 
 
 @pytest.fixture
-def alarm():
-    """Fail where a command hangs."""
+def bounds():
+    """Fail where a command hangs or fills the memory, before the machine does."""
 
-    def fail(*_):
+    def interrupt(*_):
         raise Hangs
 
-    before = signal.signal(signal.SIGALRM, fail)
-    yield signal.alarm
+    used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    before = signal.signal(signal.SIGALRM, interrupt)
+    resource.setrlimit(resource.RLIMIT_AS, (used + MEMORY, hard))
+    signal.alarm(SECONDS)
+    yield
     signal.alarm(0)
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
     signal.signal(signal.SIGALRM, before)
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from smoothcert.cli.options import DataDir, choose_seed
-from smoothcert.cli.paths import path_argument, path_option
+from smoothcert.cli.paths import folder_option, path_argument, path_option
 from smoothcert.data import load_dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import Summary, members_to_json, print_summaries, say, time_reduction
@@ -54,7 +54,7 @@ def analyze(
     seed: Annotated[
         str | None, typer.Option("--seed", help="Seed of the noise; drawn in secret by default, and told.")
     ] = None,
-    out: Annotated[Path | None, path_option("--out", text="Folder to write figures to.")] = None,
+    out: Annotated[Path | None, folder_option("--out", text="Folder to write figures to.")] = None,
 ) -> None:
     """Print certified accuracy at radii, ACR and cost of runs or published logs; or why an ensemble helps.
 

@@ -15,7 +15,7 @@ from smoothcert.atomic import write_atomically
 from smoothcert.attacks import METHODS, AttackResults, attack_images
 from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli import options as opt
-from smoothcert.cli.paths import path_option
+from smoothcert.cli.paths import folder_option, path_option
 from smoothcert.data import load_dataset, select_indices
 from smoothcert.noise import noise_from
 from smoothcert.report import (
@@ -36,7 +36,7 @@ _SIGMAS = (0.5, 1.0, 1.5, 2.0, 3.0)  # default radii where no run says which
 
 def attack(
     model: opt.ModelFolder,
-    out: Annotated[Path, path_option("--out", text="Folder to write to.")],
+    out: Annotated[Path, folder_option("--out", text="Folder to write to.")],
     dataset: opt.DatasetName = "digits",
     data_dir: opt.DataDir = None,
     every: Annotated[int | None, typer.Option("--every", help="Every K-th test image.")] = None,

@@ -13,14 +13,14 @@ from typing import Annotated
 import typer
 
 from smoothcert.cli import options as opt
-from smoothcert.cli.paths import path_option
+from smoothcert.cli.paths import folder_option
 from smoothcert.report import Summary, print_summaries, say
 from smoothcert.report.demo import run_demo
 from smoothcert.sampling import check_workers
 
 
 def demo(
-    out: Annotated[Path, path_option("--out", text="Folder to write to.")] = Path("demo"),
+    out: Annotated[Path, folder_option("--out", text="Folder to write to.")] = Path("demo"),
     seed: Annotated[str, typer.Option("--seed", help="Seed of the noise.")] = "0",
     workers: opt.Workers = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page when it is done.")] = False,

@@ -14,7 +14,7 @@ from smoothcert.atomic import write_atomically
 from smoothcert.bounds.clopper_pearson import check_level
 from smoothcert.certificates import FixedSample
 from smoothcert.cli import options as opt
-from smoothcert.cli.paths import path_option
+from smoothcert.cli.paths import folder_option
 from smoothcert.cli.train import chosen_config
 from smoothcert.data import load_dataset, select_indices
 from smoothcert.errors import InvalidArgumentError
@@ -35,7 +35,7 @@ def sweep(
         ),
     ],
     values: Annotated[str, typer.Option("--values", help="Its values, separated by commas: 17%,34%,100%.")],
-    out: Annotated[Path, path_option("--out", text="Folder for models/, runs/ and sweep.json.")],
+    out: Annotated[Path, folder_option("--out", text="Folder for models/, runs/ and sweep.json.")],
     sigma: Annotated[
         float | None, typer.Option("--sigma", help="Row of the recipe; its first by default.")
     ] = None,

@@ -10,7 +10,7 @@ import typer
 import yaml
 
 from smoothcert.cli import options as opt
-from smoothcert.cli.paths import path_option
+from smoothcert.cli.paths import folder_option, path_option
 from smoothcert.ensembles import EnsembleCard, save_ensemble
 from smoothcert.ensembles.folder import ENSEMBLE_FILE
 from smoothcert.errors import CheckpointError, InvalidArgumentError
@@ -32,7 +32,7 @@ def train(
     recipe: Annotated[
         str, typer.Argument(metavar="RECIPE", help="Name of a recipe (see recipes), or a YAML file.")
     ],
-    out: Annotated[Path, path_option("--out", text="Folder to write the model to.")],
+    out: Annotated[Path, folder_option("--out", text="Folder to write the model to.")],
     sigma: Annotated[
         float | None, typer.Option("--sigma", help="Row of the recipe; its first by default.")
     ] = None,
