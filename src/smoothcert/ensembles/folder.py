@@ -8,6 +8,7 @@ from pathlib import Path
 
 from torch import nn
 
+from smoothcert.arguments import check_kind, check_path
 from smoothcert.atomic import write_atomically
 from smoothcert.ensembles.assembly import assembled
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard, MemberEntry
@@ -49,8 +50,9 @@ def save_ensemble(
         heads: numbers of the heads that vote, in order; all of a single multi-head network by default.
         fitted: the images that chose weights or order; those of members that are ensembles are added.
     """
-    home = Path(folder).resolve()
-    loaded = [load_model(member) for member in member_folders]
+    check_kind("member_folders", member_folders, (list, tuple), "a list of model folders")
+    home = check_path("folder", folder).resolve()
+    loaded = [load_model(check_path("each of member_folders", member)) for member in member_folders]
     cards = [card for _, card in loaded]
     models = [model for model, _ in loaded]
     if heads is None and len(models) == 1 and isinstance(models[0], MultiHead):

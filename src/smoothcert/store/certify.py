@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from smoothcert.arguments import check_kind, check_path
 from smoothcert.certificates import (
     Certificate,
     Certification,
@@ -15,6 +17,7 @@ from smoothcert.certificates import (
     Procedure,
     SmoothedClassifier,
     check_batch_size,
+    check_subjects,
 )
 from smoothcert.data import Dataset
 from smoothcert.ensembles import refuse_overlap
@@ -25,6 +28,7 @@ from smoothcert.store.database import RunDatabase
 from smoothcert.store.manifest import check_same, make_manifest
 from smoothcert.store.places import begin, hold, origin_of, stored_manifest
 from smoothcert.store.run import Run
+from smoothcert.visible import brief
 
 
 def certify(
@@ -60,6 +64,7 @@ def certify(
         resume: continue the run in `out`, or start it if there is none.
         show_progress: None shows it on a terminal only.
     """
+    check_subjects(classifier, dataset)
     runs = certify_panel(
         classifier,
         dataset,
@@ -105,7 +110,12 @@ def certify_panel(
 
     The other arguments are those of `certify`.
     """
-    runs_at = {name: None if out is None else Path(out) for name, out in outs.items()}
+    check_subjects(classifier, dataset)
+    check_kind("outs", outs, Mapping, "a table of run folders (or None) by name")
+    if folders is not None:
+        check_kind("folders", folders, Mapping, "a table of model folders by name")
+    check_kind("engine", engine, str, "the name of an engine, or auto")
+    runs_at = {name: None if out is None else check_path("out", out) for name, out in outs.items()}
     with hold(runs_at.values()):  # before the first check, so that nobody works in vain
         stored = [stored_manifest(folder, resume) for folder in runs_at.values()]
         known = next((manifest for manifest in stored if manifest is not None), None)
@@ -199,7 +209,12 @@ def check_indices(dataset: Dataset, indices: Sequence[int] | None) -> tuple[int,
     """Return the images to certify, each once; all for None."""
     if indices is None:
         return tuple(range(len(dataset)))
-    chosen = tuple(int(index) for index in indices)
+    try:
+        chosen = tuple(operator.index(index) for index in indices)
+    except TypeError as error:
+        raise InvalidArgumentError(
+            f"indices must be a list of whole numbers, got {brief(indices)}"
+        ) from error
     wrong = [index for index in chosen if not 0 <= index < len(dataset)]
     if wrong or not chosen or len(set(chosen)) != len(chosen):
         raise InvalidArgumentError(

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from smoothcert.arguments import check_kind, check_path
 from smoothcert.data import DATASETS, Dataset, load_dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import Denoised, ModelCard, load_checkpoint, save_checkpoint
@@ -48,7 +49,7 @@ def train(
         show_progress: True shows progress, None only on a terminal.
     """
     config = config_from(config)
-    out = Path(out)
+    out = check_path("out", out)
     if out.exists() and not out.is_dir():
         raise CheckpointError(f"{out} is a file; choose a folder to write the model to")
     trains = config.objective().trains
@@ -74,6 +75,9 @@ def config_from(given: TrainConfig | Mapping[str, Any] | str | Path) -> TrainCon
         from smoothcert.training.recipe import load_recipe
 
         return load_recipe(str(given)).config()
+    check_kind(
+        "config", given, Mapping, "a TrainConfig, a table of its fields, or the name or file of a recipe"
+    )
     return TrainConfig(**given)
 
 
