@@ -152,7 +152,9 @@ def check_record(kind: type[Checked], record: Mapping[str, Any], where: str) -> 
     except ValidationError as error:
         first = error.errors(include_url=False, include_context=False)[0]
         field = ".".join(str(part) for part in first["loc"])
-        value = "" if first["type"] in ("missing", "value_error") else f", got {brief(first['input'], _SHOWN)}"
+        value = (
+            "" if first["type"] in ("missing", "value_error") else f", got {brief(first['input'], _SHOWN)}"
+        )
         text = first["msg"].removeprefix("Value error, ")
         raise ValueError(f"{where} is wrong: {field + ': ' if field else ''}{text}{value}") from None
 
@@ -167,4 +169,6 @@ def _built(field: str, make: Callable[[], Any]) -> Any:
 def _refuse_other(field: str, stored: Mapping[str, Any], described: Mapping[str, Any]) -> None:
     """Refuse a description that is not written as its own member writes it, kinds of numbers included."""
     if json.dumps(stored, sort_keys=True) != json.dumps(described, sort_keys=True):
-        raise ValueError(f"{field} is not as it describes itself: {brief(stored, _SHOWN)}, not {brief(described, _SHOWN)}")
+        raise ValueError(
+            f"{field} is not as it describes itself: {brief(stored, _SHOWN)}, not {brief(described, _SHOWN)}"
+        )

@@ -76,7 +76,9 @@ class RowReader:
         if not isinstance(phase, str) or not 0 < len(phase) <= _MOST_PHASE:
             raise ValueError(f"phase {about} is {brief(phase, _SHOWN)}, expected a short text")
         if purpose not in PURPOSES:
-            raise ValueError(f"purpose {about} is {brief(purpose, _SHOWN)}, expected one of {', '.join(PURPOSES)}")
+            raise ValueError(
+                f"purpose {about} is {brief(purpose, _SHOWN)}, expected one of {', '.join(PURPOSES)}"
+            )
         if radius is not None:
             _number("radius", about, radius, MOST_RADIUS)
         _whole("drawn", about, drawn, MOST_INDEX, least=1)
@@ -121,7 +123,9 @@ class RowReader:
             except (ValueError, RecursionError):
                 found = None
         if not isinstance(found, list) or len(found) != self.classes:
-            raise ValueError(f"votes {about} are {brief(text, _SHOWN)}, expected a list of {self.classes} counts")
+            raise ValueError(
+                f"votes {about} are {brief(text, _SHOWN)}, expected a list of {self.classes} counts"
+            )
         for count in found:
             _whole("one of votes", about, count, drawn)
         if sum(found) > drawn:
@@ -131,7 +135,9 @@ class RowReader:
 
 def _whole(name: str, about: str, value: Any, most: int, least: int = 0) -> None:
     if type(value) is not int or not least <= value <= most:
-        raise ValueError(f"{name} {about} is {brief(value, _SHOWN)}, expected an integer from {least} to {most}")
+        raise ValueError(
+            f"{name} {about} is {brief(value, _SHOWN)}, expected an integer from {least} to {most}"
+        )
 
 
 def _number(name: str, about: str, value: Any, most: float) -> None:
