@@ -8,7 +8,7 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "smoothcert"
 ROWS = [
-    {"errors", "registry", "seeding", "atomic", "reading"},
+    {"errors", "registry", "seeding", "atomic", "reading", "locking", "visible", "arguments"},
     {"data"},
     {"noise"},
     {"models"},

@@ -42,7 +42,19 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 @pytest.mark.parametrize(
     "text",
-    ["{", "NaN", "[Infinity]", "[-Infinity]", "9" * 5_000, "[" * 100_000, "[" * 65 + "]" * 65, "", "'a'"],
+    [
+        "{",
+        "NaN",
+        "[Infinity]",
+        "[-Infinity]",
+        "[1e400]",
+        "-1e999",
+        "9" * 5_000,
+        "[" * 100_000,
+        "[" * 65 + "]" * 65,
+        "",
+        "'a'",
+    ],
     ids=lambda text: text[:12] or "empty",
 )
 def test_json_that_nobody_wrote_is_refused(text):

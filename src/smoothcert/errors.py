@@ -6,8 +6,6 @@ and exit code 2. Anything else that escapes is a defect of this package.
 
 from __future__ import annotations
 
-_SHOWN = 120  # characters of a value in a message
-
 
 class SmoothcertError(Exception):
     """Base of all errors that a user's input or surroundings can cause."""
@@ -63,12 +61,3 @@ class ManifestMismatchError(StoreError):
 
 class FormatError(SmoothcertError, ValueError):
     """A file's content breaks its format; the message names the line."""
-
-
-def shown(value: object) -> str:
-    """Return a value as a message can show it, in one short line: also a long text, or a number of many digits."""
-    try:
-        text = repr(value[:_SHOWN] if isinstance(value, str | bytes) else value)
-    except (ValueError, RecursionError):  # an integer beyond what Python turns into digits
-        text = f"a very long {type(value).__name__}"
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}.."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import stat
 from pathlib import Path
@@ -96,7 +97,7 @@ def parse_json(text: str | bytes, where: str, error: type[SmoothcertError]) -> A
         )
         if lists > _CONTAINERS:
             raise ValueError(f"more than {_CONTAINERS:,} lists and tables")
-        value = json.loads(text, parse_constant=_no_constant)
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
         if _deeper_than(value, _DEPTH):
             raise ValueError(f"nested more than {_DEPTH} deep")
     except (ValueError, RecursionError) as failure:
@@ -106,6 +107,13 @@ def parse_json(text: str | bytes, where: str, error: type[SmoothcertError]) -> A
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is no number")
+
+
+def _finite(digits: str) -> float:
+    number = float(digits)
+    if math.isinf(number):  # 1e400 is written like a number
+        raise ValueError(f"{digits[:20]} is beyond all floats")
+    return number
 
 
 def _deeper_than(value: Any, depth: int) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Generic, TypeVar
 
-from smoothcert.errors import UnknownNameError, shown
+from smoothcert.errors import UnknownNameError
+from smoothcert.visible import brief
 
 T = TypeVar("T")
 
@@ -34,7 +35,7 @@ class Registry(Generic[T]):
     def __getitem__(self, name: str) -> T:
         if name not in self:
             known = ", ".join(sorted(self._members))
-            raise UnknownNameError(f"unknown {self.kind} {shown(name)}; known: {known}")
+            raise UnknownNameError(f"unknown {self.kind} {brief(name)}; known: {known}")
         return self._members[name]
 
     def __contains__(self, name: object) -> bool:

@@ -12,7 +12,7 @@ import pytest
 import torch
 
 import smoothcert as sc
-from fuzz.damage import Trials, failure_of, other_things
+from fuzz.file_damage import Trials, failure_of, other_things
 from made_up import FORMATS, idx, write_made_up
 
 pytestmark = pytest.mark.slow

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import smoothcert as sc
-from fuzz.damage import (
+from fuzz.file_damage import (
     Trials,
     absurd_weights,
     changed,

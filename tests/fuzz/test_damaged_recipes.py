@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 import smoothcert as sc
-from fuzz.damage import RAW, VALUES, Trials, damaged_documents, other_things, written
+from fuzz.file_damage import RAW, VALUES, Trials, damaged_documents, other_things, written
 
 pytestmark = pytest.mark.slow
 

@@ -1,7 +1,6 @@
 """Votes one by one: packed and read back, and the same whatever way they went."""
 
 import gzip
-import json
 import random
 import tracemalloc
 import zlib
@@ -23,7 +22,7 @@ from smoothcert.sampling import (
     tallied,
     unpack,
 )
-from smoothcert.sampling.ballots import BallotBox, as_text, ballot_type
+from smoothcert.sampling.ballots import BallotBox, ballot_type
 
 PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(1_000)))
 
@@ -86,29 +85,14 @@ def test_votes_that_unpack_to_far_too_many_are_refused_without_unpacking_them():
     tracemalloc.stop()
 
 
-def test_a_damaged_snapshot_is_an_error():
-    with pytest.raises(ValueError, match="damaged votes"):
-        BallotBox().restore(as_text({"select": b"nothing"}))
-
-
-def test_a_box_continues_from_its_snapshot():
-    whole, first = BallotBox(), BallotBox()
-    parts = [
-        np.array([1, 2], dtype=np.uint8),
-        np.array([3], dtype=np.uint8),
-        np.array([0, 0], dtype=np.uint8),
-    ]
-    for box in (whole, first):
-        box.start("select")
-        box.add(parts[0])
-        box.start("estimate")
-        box.add(parts[1])
-    second = BallotBox()
-    second.restore(json.loads(json.dumps(first.snapshot())))
-    for box in (whole, second):
-        box.add(parts[2])
-    assert second.packed() == whole.packed()
-    assert {phase: unpack(p, 10).tolist() for phase, p in whole.packed().items()} == {
+def test_a_box_keeps_votes_by_phase_in_their_order():
+    box = BallotBox()
+    box.start("select")
+    box.add(np.array([1, 2], dtype=np.uint8))
+    box.start("estimate")
+    box.add(np.array([3], dtype=np.uint8))
+    box.add(np.array([0, 0], dtype=np.uint8))
+    assert {phase: unpack(p, 10).tolist() for phase, p in box.packed().items()} == {
         "select": [1, 2],
         "estimate": [3, 0, 0],
     }
@@ -121,12 +105,9 @@ def test_a_box_that_missed_votes_holds_none():
     box.add(None)
     box.add(np.array([1], dtype=np.uint8))
     assert box.packed() == {}
-    assert box.snapshot() is None
-    older = BallotBox()
-    older.restore(None)  # from a run that kept only counts
-    older.start("estimate")
-    older.add(np.array([1], dtype=np.uint8))
-    assert older.packed() == {}
+    box.start("estimate")
+    box.add(np.array([1], dtype=np.uint8))
+    assert box.packed() == {}
 
 
 class After:

@@ -1,6 +1,8 @@
 """What a run folder holds, as far as it may not depend on how the run went: all but times."""
 
+import base64
 import sqlite3
+import zlib
 from contextlib import closing
 
 from smoothcert.store import Run, format_tsv
@@ -12,6 +14,11 @@ def query(folder, sql):
     """Read from a run that somebody else may be writing."""
     with closing(sqlite3.connect(f"{(folder / FILE).resolve().as_uri()}?mode=ro", uri=True)) as connection:
         return connection.execute(sql).fetchall()
+
+
+def votes_in(state):
+    """How many votes the stored state of an image under way holds."""
+    return sum(len(zlib.decompress(base64.b85decode(text))) for text in state["journey"]["votes"][0].values())
 
 
 def content(folder):

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import smoothcert as sc
 from smoothcert.cli.app import app
 from smoothcert.execution import runner
-from store.content import FILE, content, query
+from store.content import FILE, content, query, votes_in
 
 pytestmark = pytest.mark.slow
 
@@ -147,8 +147,7 @@ def test_killed_with_partial_counts_stored(model_folder, crashes, short):
     out = crashes[PARTIAL]
     states = dict(query(out, "SELECT * FROM unfinished"))
     assert states
-    journeys = [json.loads(state)["journey"] for state in states.values()]
-    assert all(journey["drawn"] + journey["before"] > 0 for journey in journeys)  # in any phase
+    assert all(votes_in(json.loads(state)) > 0 for state in states.values())  # in any phase
     assert not states.keys() & {idx for (idx,) in query(out, "SELECT idx FROM certificates")}
     assert resume(model_folder, out, n=3_000) == short
 
@@ -190,12 +189,9 @@ def test_resume_draws_only_what_is_missing(classifier, digits, tmp_path, monkeyp
 
     scratch = certify(tmp_path / "whole")
     certify(tmp_path / "stopped", stop_after=9_000)
-    saved = [
-        json.loads(state)["journey"]
-        for (state,) in query(tmp_path / "stopped", "SELECT state FROM unfinished")
-    ]
+    saved = [json.loads(state) for (state,) in query(tmp_path / "stopped", "SELECT state FROM unfinished")]
     done = query(tmp_path / "stopped", "SELECT COALESCE(SUM(samples), 0) FROM certificates")[0][0]
-    stored = done + sum(journey["before"] + journey["drawn"] for journey in saved)
+    stored = done + sum(map(votes_in, saved))
     assert done == 6_528
     assert len(saved) == 1
     assert stored > 8_000

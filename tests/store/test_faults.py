@@ -181,7 +181,7 @@ def test_a_place_that_cannot_be_written(certify, tmp_path):
     (tmp_path / "file").write_text("mine")
     with pytest.raises(StoreError, match="is a file; choose a folder for the run"):
         certify(tmp_path / "file")
-    with pytest.raises(StoreError, match=r"cannot open .*run\.sqlite: Not a directory"):
+    with pytest.raises(StoreError, match=r"cannot write to .*file/run: Not a directory"):
         certify(tmp_path / "file" / "run")
     assert (tmp_path / "file").read_text() == "mine"
 
@@ -231,7 +231,7 @@ def test_a_failed_write_leaves_the_old_file(function, tmp_path, monkeypatch):
         elif function == "replace":
             patch.setattr(Path, "replace", fail)
         else:
-            patch.setattr(Path, "open", fail)
+            patch.setattr(os, "open", fail)
         with pytest.raises(
             StoreError, match=r"cannot write .*table\.tsv: No space left on device; free some"
         ):

@@ -1,6 +1,4 @@
-"""Votes of one classifier never end up in the certificate of another, whoever resumes what; nor runs in each other."""
-
-from importlib import import_module
+"""Votes of one classifier never end up in the certificate of another, whoever resumes what."""
 
 import pytest
 import torch
@@ -9,6 +7,7 @@ import smoothcert as sc
 from smoothcert.errors import StoreError
 from smoothcert.execution import runner
 from smoothcert.store.database import RunDatabase
+from store.content import votes_in
 
 LONG = sc.FixedSample(n=20_000)
 
@@ -47,7 +46,7 @@ def interrupted(tmp_path, monkeypatch):
 
     def save_then_stop(self, states, save=RunDatabase.save_unfinished):
         save(self, states)
-        if states and max(state["journey"]["drawn"] for state in states.values()) > 5_000:
+        if states and max(map(votes_in, states.values())) > 5_000:
             raise StoppedError
 
     with monkeypatch.context() as patch:
@@ -82,27 +81,6 @@ def test_one_member_of_an_interrupted_panel_can_go_on_alone(interrupted):
 def test_the_same_panel_continues_from_its_partial_counts(interrupted):
     runs = certify_panel(panel(0.2, 0.2), {name: interrupted / name for name in ("a", "b", "both")})
     assert runs["b"].final_counts[0] == alone(0.2).counts
-
-
-def test_of_two_processes_that_begin_a_run_the_second_leaves_the_first_alone(tmp_path, monkeypatch):
-    """The other one begins between this one's first look at the folder and its own beginning."""
-    out = tmp_path / "run"
-    classifier = sc.SmoothedClassifier(HalfSpace(0.2).eval(), sc.Gaussian(0.25), 2)
-    options = {"procedure": sc.FixedSample(n=500), "seed": 1, "workers": 1}
-    store_certify = import_module(
-        "smoothcert.store.certify"
-    )  # the module; its function hides it in the package
-    check = store_certify.check_batch_size
-
-    def meanwhile(*arguments):
-        monkeypatch.setattr(store_certify, "check_batch_size", check)
-        sc.certify(classifier, DATASET, out=out, **options)
-        return check(*arguments)
-
-    monkeypatch.setattr(store_certify, "check_batch_size", meanwhile)
-    with pytest.raises(StoreError, match="another process has just begun a run"):
-        sc.certify(classifier, DATASET, out=out, **options)
-    assert len(sc.Run.open(out)) == 1
 
 
 class Opaque:

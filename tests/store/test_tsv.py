@@ -1,12 +1,15 @@
 """The field's text format: never a larger radius than the one proven, and bad rows named by their line."""
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import smoothcert as sc
-from smoothcert.errors import FormatError
+from smoothcert.certificates import Results
+from smoothcert.errors import FormatError, StoreError
+from smoothcert.report.summary import Summary
 from smoothcert.store import floor_digits, format_tsv, read_tsv
 from smoothcert.store.tsv import clock
 
@@ -118,6 +121,14 @@ BAD_ROWS = {
     "index that a float would round": (f"{2**53 + 1}\t7\t7\t0.25\t1\t1", "idx"),
     "NaN radius": ("3\t7\t7\tnan\t1\t1", "radius nan is not a finite number >= 0"),
     "infinite radius": ("3\t7\t7\tinf\t1\t1", "radius inf"),
+    "radius beyond all noise": (
+        "3\t7\t7\t1e9\t1\t1",
+        "radius 1e9 is not a finite number >= 0, or above 1e+06",
+    ),
+    "certified as no class": ("3\t-1\t-1\t0.25\t1\t1", "label -1 must be from 0"),
+    "label of 63 bits": (f"3\t{2**63 - 1}\t{2**63 - 1}\t0.25\t1\t1", f"label {2**63 - 1} must be from 0"),
+    "class of 31 bits": (f"3\t7\t{2**31}\t0.25\t0\t1", f"predict {2**31} from -1"),
+    "endless line": ("3\t7\t7\t0.25\t1\t1\t" + "x" * 5_000, "longer than 4096 letters"),
     "negative radius": ("3\t7\t7\t-0.25\t1\t1", "radius -0.25"),
     "correct but is not": ("3\t7\t6\t0.25\t1\t1", "correct is 1, but label is 7 and predict is 6"),
     "wrong but is not": ("3\t7\t7\t0.25\t0\t1", "correct is 0, but label is 7 and predict is 7"),
@@ -131,7 +142,7 @@ BAD_ROWS = {
 @pytest.mark.parametrize("case", BAD_ROWS)
 def test_bad_rows_are_named_by_line(case, tmp_path):
     row, reason = BAD_ROWS[case]
-    with pytest.raises(FormatError, match="mend or remove the line") as refusal:
+    with pytest.raises(FormatError, match="fix or remove the line") as refusal:
         read(tmp_path, "1\t0\t0\t0.5\t1\t2", "", row)
     assert f"{tmp_path / 'log.tsv'} line 4: " in str(refusal.value)
     assert reason in str(refusal.value)
@@ -149,6 +160,41 @@ def test_what_is_no_table(content, tmp_path):
     (tmp_path / "log.tsv").write_bytes(content)
     with pytest.raises(FormatError, match=r"log\.tsv"):
         read_tsv(tmp_path / "log.tsv")
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "link to a device", "folder", "too large"])
+def test_what_is_no_file_or_too_large_is_refused_at_once(kind, tmp_path):
+    log = tmp_path / "log.tsv"
+    if kind == "pipe":
+        os.mkfifo(log)
+    elif kind == "folder":
+        log.mkdir()
+    elif kind == "too large":
+        with log.open("wb") as file:
+            file.truncate(2**40)
+    else:
+        log.symlink_to("/dev/zero")
+    with pytest.raises(StoreError, match=r"no regular file|larger than"):
+        read_tsv("/dev/zero" if kind == "device" else log)
+
+
+def test_an_abstention_is_never_right_whatever_the_label():
+    """The reader refuses such a label; the figures do not count it either, wherever it comes from."""
+    minus = np.full(2, -1)
+    results = Results(np.arange(2), minus, minus, np.full(2, 0.5))
+    assert not results.correct.any()
+    assert results.certified_accuracy([0, 0.25]).tolist() == [0, 0]
+    assert (results.average_radius(), results.abstained()) == (0, 1)
+
+
+def test_a_large_radius_makes_no_large_table(tmp_path):
+    """A radius of a million at steps of .25 would be four million columns."""
+    log = tmp_path / "log.tsv"
+    rows = [f"{i}\t1\t1\t{radius}\t1\t1" for i, radius in enumerate([1e6, 12.5, 0.5])]
+    log.write_text("\n".join([HEADER, *rows]) + "\n")
+    accuracy = Summary.of_path(log).to_json()["certified_accuracy"]
+    assert len(accuracy) <= 10_002
+    assert (accuracy["0.00"], accuracy["1000000.00"]) == (1, 1 / 3)
 
 
 def test_round_trip_of_a_run(classifier, digits, tmp_path):

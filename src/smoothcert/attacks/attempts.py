@@ -11,6 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.bounds import clopper_pearson_lower
+from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
+from smoothcert.store.rows import MOST_LABEL
+
+_MOST_ATTEMPTS = 10_000  # on one image
 
 
 @dataclass(frozen=True)
@@ -69,10 +73,43 @@ class AttackedImage:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> AttackedImage:
-        """Read what `to_json` wrote."""
-        attempts = tuple(Attempt(*pair) for pair in record["attempts"])
-        certified = None if record["certified"] is None else (record["certified"][0], record["certified"][1])
-        return cls(record["idx"], record["label"], attempts, certified)
+        """Read what `to_json` wrote; raise ValueError for anything else."""
+        if not isinstance(record, Mapping) or set(record) != {"idx", "label", "attempts", "certified"}:
+            raise ValueError("an image has the fields idx, label, attempts and certified")
+        index, label, found, certified = (record[k] for k in ("idx", "label", "attempts", "certified"))
+        if not isinstance(found, list) or not 1 <= len(found) <= _MOST_ATTEMPTS:
+            raise ValueError(f"attempts of image {index!r} are not a list of 1 to {_MOST_ATTEMPTS:,}")
+        attempts = tuple(Attempt(distance, predicted) for distance, predicted in map(_pair, found))
+        for attempt in attempts:
+            _check(attempt.distance, attempt.predicted, index)
+        if certified is not None:
+            predicted, radius = _pair(certified)
+            if predicted is None:
+                raise ValueError(f"image {index!r} is certified as no class")
+            _check(radius, predicted, index)
+            certified = (predicted, radius)
+        if not _is_whole(index, MOST_INDEX) or not _is_whole(label, MOST_LABEL - 1):
+            raise ValueError(f"idx {index!r} and label {label!r} are no numbers of an image and a class")
+        return cls(index, label, attempts, certified)
+
+
+def _pair(value: Any) -> tuple[Any, Any]:
+    if not isinstance(value, list) or len(value) != 2:
+        raise ValueError(f"expected a pair, got {str(value)[:60]}")
+    return value[0], value[1]
+
+
+def _check(distance: Any, predicted: Any, index: Any) -> None:
+    """Refuse a distance or radius that is none, or a class that is none."""
+    number = isinstance(distance, int | float) and not isinstance(distance, bool)
+    if not number or not 0 <= distance <= MOST_RADIUS:
+        raise ValueError(f"a distance or radius of image {index!r} is {distance!r}, which none is")
+    if predicted is not None and not _is_whole(predicted, MOST_LABEL - 1):
+        raise ValueError(f"a class of image {index!r} is {predicted!r}, which none is")
+
+
+def _is_whole(value: Any, most: int) -> bool:
+    return type(value) is int and 0 <= value <= most
 
 
 @dataclass(frozen=True)
@@ -100,7 +137,7 @@ class AttackResults:
     def accuracy(self, radii: ArrayLike) -> NDArray[np.float64]:
         """Return the share of images that no attempt within each radius broke."""
         grid = np.atleast_1d(np.asarray(radii, dtype=np.float64))
-        return np.asarray((self.broken_at[:, None] > grid).mean(axis=0))
+        return np.asarray((self.broken_at[:, None] > grid).sum(axis=0) / max(len(self), 1))
 
     def certified_accuracy(self, radii: ArrayLike) -> NDArray[np.float64]:
         """Return the share of the same images that the run certifies as their label at each radius or more."""
@@ -109,7 +146,7 @@ class AttackResults:
             i.certified[1] if i.certified is not None and i.certified[0] == i.label else -1.0
             for i in self.images
         ]
-        return np.asarray((np.array(proven)[:, None] >= grid).mean(axis=0))
+        return np.asarray((np.array(proven)[:, None] >= grid).sum(axis=0) / max(len(self), 1))
 
     @cached_property
     def broken_certificates(self) -> tuple[AttackedImage, ...]:

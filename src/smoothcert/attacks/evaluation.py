@@ -8,18 +8,25 @@ from typing import Any
 
 import numpy as np
 
+from smoothcert.arguments import check_kind, check_path
 from smoothcert.attacks.attack_plan import AttackPlan
 from smoothcert.attacks.attempts import AttackResults
 from smoothcert.attacks.record import AttackRecord
-from smoothcert.certificates import SmoothedClassifier
+from smoothcert.certificates import SmoothedClassifier, check_subjects
 from smoothcert.certificates.identity import identities
+from smoothcert.certificates.procedure import MOST_RADIUS
 from smoothcert.certificates.radii import named_radii
+from smoothcert.certificates.sequential import MOST_RADII
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.execution import progress
 from smoothcert.seeding import check_seed
 from smoothcert.store import Run
 from smoothcert.store.certify import check_indices
+from smoothcert.visible import brief
+
+MOST_STEPS = 100_000
+"""Of an attack's gradient steps, and of the noises that each follows."""
 
 
 def attack_images(
@@ -65,48 +72,54 @@ def attack_images(
         resume: continue the attack in `out`, or start it.
         show_progress: None shows it on a terminal only.
     """
-    record = AttackRecord(Path(out))
-    stored = record.settings(resume=resume)
-    if stored is not None and seed is None:
-        seed = int(stored["seed"])
-    seed = check_seed(seed)
-    chosen = run.column("idx") if run is not None and indices is None else indices
-    images = check_indices(dataset, chosen)
-    _check(classifier, radii, steps, m, run)
-    distances = tuple(sorted({float(radius) for radius in named_radii(radii)} - {0.0}))
-    plan = AttackPlan(
-        classifier,
-        dataset,
-        images,
-        distances,
-        method=method,
-        steps=steps,
-        m=m,
-        n=n,
-        alpha=alpha,
-        seed=seed,
-        certified={} if run is None else _certified(run, classifier, dataset, images),
-        how={"engine": _engine(engine, run), "workers": workers},
-    )
-    plan.check()
-    proof = {"certified_alpha": "alpha", "certified_seed": "seed"}
-    known = {name: None if run is None else run.manifest[field] for name, field in proof.items()}
-    record.begin({**plan.settings(), **known})
-    done = {image.index for image in record.results().images}
-    left = [index for index in plan.indices if index not in done]
-    with progress("attacking", len(left), shown=show_progress) as show:
-        broken = 0
-        for number, image in enumerate(plan.attacked(left), start=1):
-            record.add(image)
-            broken += image.broken_at < float("inf")
-            show(number, f"{broken} broken")
-    return record.results()
+    check_subjects(classifier, dataset)
+    if run is not None:
+        check_kind("run", run, Run, "a Run: Run.open(folder), or what certify returned")
+    if engine is not None:
+        check_kind("engine", engine, str, "the name of an engine, or auto")
+    record = AttackRecord(check_path("out", out))
+    with record.hold():
+        stored = record.settings(resume=resume)
+        if stored is not None and seed is None:
+            seed = int(stored["seed"])
+        seed = check_seed(seed)
+        chosen = run.column("idx") if run is not None and indices is None else indices
+        images = check_indices(dataset, chosen)
+        _check(classifier, radii, steps, m, run)
+        distances = tuple(sorted({float(radius) for radius in named_radii(radii)} - {0.0}))
+        plan = AttackPlan(
+            classifier,
+            dataset,
+            images,
+            distances,
+            method=method,
+            steps=steps,
+            m=m,
+            n=n,
+            alpha=alpha,
+            seed=seed,
+            certified={} if run is None else _certified(run, classifier, dataset, images),
+            how={"engine": _engine(engine, run), "workers": workers},
+        )
+        plan.check()
+        proof = {"certified_alpha": "alpha", "certified_seed": "seed"}
+        known = {name: None if run is None else run.manifest[field] for name, field in proof.items()}
+        record.begin({**plan.settings(), **known})
+        done = {image.index for image in record.results().images}
+        left = [index for index in plan.indices if index not in done]
+        with progress("attacking", len(left), shown=show_progress) as show:
+            broken = 0
+            for number, image in enumerate(plan.attacked(left), start=1):
+                record.add(image)
+                broken += image.broken_at < float("inf")
+                show(number, f"{broken} broken")
+        return record.results()
 
 
 def _engine(engine: str | None, run: Run | None) -> str:
     """Return the engine for PREDICT; refuse another one than that of the certificates."""
     if run is None:
-        return engine or "auto"
+        return "auto" if engine is None else engine
     made = str(run.manifest["engine"])
     if engine not in (None, "auto", made):
         raise InvalidArgumentError(
@@ -126,12 +139,25 @@ def _check(
             raise InvalidArgumentError(
                 f"the attack measures l2 distance, but {what} is about {norm}; attack a classifier with l2 noise"
             )
-    given = np.ravel(radii).tolist()
-    if any(not isinstance(radius, int | float) or not 0 <= radius < float("inf") for radius in given):
-        raise InvalidArgumentError(f"radii must be finite numbers >= 0 in pixel units, got {given}")
+    given = radii.tolist() if isinstance(radii, np.ndarray) else radii
+    given = [given] if isinstance(given, int | float) else given
+    if (
+        not isinstance(given, list | tuple | range)
+        or len(given) > MOST_RADII
+        or not all(map(_is_radius, given))
+    ):
+        raise InvalidArgumentError(
+            f"radii must be finite numbers >= 0 in pixel units, at most {MOST_RADII} of them, got {brief(given)}"
+        )
     for name, value in (("steps", steps), ("m", m)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-            raise InvalidArgumentError(f"{name} must be a positive integer, got {value!r}")
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_STEPS:
+            raise InvalidArgumentError(
+                f"{name} must be an integer from 1 to {MOST_STEPS:,}, got {brief(value)}"
+            )
+
+
+def _is_radius(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_RADIUS
 
 
 def _named(noise: Mapping[str, Any]) -> str:

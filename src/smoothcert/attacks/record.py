@@ -5,15 +5,21 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
 from smoothcert.atomic import write_atomically
 from smoothcert.attacks.attempts import AttackedImage, AttackResults
+from smoothcert.attacks.settings import check_settings
 from smoothcert.errors import FormatError, ManifestMismatchError, StoreError
+from smoothcert.locking import only_one_in
+from smoothcert.reading import parse_json, read_text
 from smoothcert.store.manifest import differences
 
 FILE_NAME = "attack.jsonl"
+_LOCK_FILE = ".attack.lock"
+_MOST_BYTES = 2**25  # some 100,000 images
 
 
 class AttackRecord:
@@ -25,6 +31,10 @@ class AttackRecord:
 
     def __init__(self, folder: Path) -> None:
         self.file = folder / FILE_NAME
+
+    def hold(self) -> AbstractContextManager[None]:
+        """Keep other processes from attacking into the folder, which is made if it is missing."""
+        return only_one_in(self.file.parent, _LOCK_FILE, "attack", StoreError)
 
     def settings(self, *, resume: bool) -> dict[str, Any] | None:
         """Return the settings of an attack to continue; refuse one that is there without `resume`."""
@@ -72,19 +82,21 @@ class AttackRecord:
         return AttackResults(settings, [images[index] for index in sorted(images)])
 
     def _read(self) -> tuple[dict[str, Any], dict[int, AttackedImage]]:
-        try:
-            text = self.file.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise StoreError(f"cannot read {self.file}: {error}") from error
+        text = read_text(self.file, StoreError, most=_MOST_BYTES)
         lines = text.split("\n")[:-1]  # what follows the last line break is empty, or cut short
         try:
-            settings = json.loads(lines[0])["settings"]
-            images = [AttackedImage.from_json(json.loads(line)) for line in lines[1:]]
-        except (ValueError, KeyError, TypeError, IndexError) as error:
+            settings = check_settings(self._parsed(lines[0])) if lines else None
+            if settings is None:
+                raise ValueError("it is empty")
+            images = [AttackedImage.from_json(self._parsed(line)) for line in lines[1:]]
+        except ValueError as error:
             raise FormatError(
                 f"{self.file} is no record of an attack ({error}); start anew in another folder"
             ) from error
         return settings, {image.index: image for image in images}
+
+    def _parsed(self, line: str) -> Any:
+        return parse_json(line, "a line", FormatError)
 
 
 def read_attack(folder: str | Path) -> AttackResults:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from smoothcert.bounds.boundary import Boundary
+from smoothcert.errors import InvalidArgumentError
 
 
 def wrong_class_factor(boundary: Boundary, p0: float) -> float:
@@ -43,4 +44,6 @@ def shared_vote_level(make: Callable[[float], Boundary], p0: float, alpha: float
         if level * (1 + factor) < alpha:
             return level
         level = float(np.nextafter(min(alpha / (1 + factor), level) * (1 - 1e-12), 0.0))
-    raise ArithmeticError(f"no level pays for shared votes at p0 = {p0}, alpha = {alpha}")
+    raise InvalidArgumentError(
+        f"no level pays for choosing the class by the same votes at p0={p0:g}, alpha={alpha:g}; give n0, such as n0=100"
+    )

@@ -13,6 +13,7 @@ from smoothcert.certificates.radii import named_radii, radius_grid, radius_key
 from smoothcert.certificates.sequential import Sequential
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.certificates.staged import Staged
+from smoothcert.certificates.subjects import check_subjects
 
 __all__ = [
     "ACR_CAVEAT",
@@ -32,6 +33,7 @@ __all__ = [
     "Trial",
     "check_batch_size",
     "check_image",
+    "check_subjects",
     "load_classifier",
     "named_radii",
     "panel_classifier",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import overload
 
 from scipy.special import ndtr
 
@@ -35,7 +36,7 @@ class BoundaryPlan(Plan):
     phases: Sequence[Phase]
     radii: tuple[float, ...]
     thresholds: tuple[float, ...]
-    boundaries: tuple[Boundary, ...]
+    boundaries: Sequence[Boundary]
 
     @property
     def selects(self) -> bool:
@@ -106,6 +107,33 @@ class _BoundaryTrial(Trial):
         return Verdict(outcome, None, 0.0, 0.0, tallies)
 
 
+class _Boundaries(Sequence[Boundary]):
+    """One boundary per threshold, made when it is first asked for: most images never ask for that of a large radius.
+
+    The first is made at once, so that what cannot be made is refused before the first vote.
+    """
+
+    def __init__(self, thresholds: tuple[float, ...], alpha: float, make: MakeBoundary) -> None:
+        self._thresholds, self._alpha, self._make = thresholds, alpha, make
+        self._made: dict[int, Boundary] = {}
+        self[0]
+
+    def __len__(self) -> int:
+        return len(self._thresholds)
+
+    @overload
+    def __getitem__(self, number: int) -> Boundary: ...
+    @overload
+    def __getitem__(self, number: slice) -> tuple[Boundary, ...]: ...
+    def __getitem__(self, number: int | slice) -> Boundary | tuple[Boundary, ...]:
+        if isinstance(number, slice):
+            return tuple(self[place] for place in range(*number.indices(len(self))))
+        place = range(len(self))[number]
+        if place not in self._made:
+            self._made[place] = self._make(self._thresholds[place], self._alpha)
+        return self._made[place]
+
+
 def plan_boundaries(
     noise: NoiseLaw,
     alpha: float,
@@ -134,5 +162,4 @@ def plan_boundaries(
         phases.insert(0, Phase("select", (n0,)))
     else:
         alpha = shared_vote_level(lambda level: make(thresholds[0], level), thresholds[0], alpha)
-    boundaries = tuple(make(p0, alpha) for p0 in thresholds)
-    return BoundaryPlan(tuple(phases), radii, thresholds, boundaries)
+    return BoundaryPlan(tuple(phases), radii, thresholds, _Boundaries(thresholds, alpha, make))

@@ -27,21 +27,6 @@ class Tally:
     counts: Counts
     radius: float | None = None
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values; `from_json` reads them back."""
-        return {
-            "phase": self.phase,
-            "purpose": self.purpose,
-            "radius": self.radius,
-            "counts": self.counts.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, record: dict[str, Any]) -> Tally:
-        """Read what `to_json` wrote."""
-        counts = Counts.from_json(record["counts"])
-        return cls(record["phase"], record["purpose"], counts, record["radius"])
-
 
 @dataclass(frozen=True)
 class Verdict:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from smoothcert.engines import Engine, rows_in_cache
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import (
+    CHUNK_VOTES,
     Journey,
     Sampler,
     WorkerPool,
@@ -25,6 +27,9 @@ from smoothcert.sampling import (
     needs_processes,
     refuse_other_votes,
 )
+from smoothcert.visible import brief
+
+_MOST_VALUES = 2**30  # of a batch: 4 GB
 
 _log = logging.getLogger("smoothcert")
 
@@ -110,28 +115,34 @@ class Certification:
             return WorkerPool(make, 1 if alone else workers, processes=not alone, threads=False)
         return WorkerPool(make, workers, processes=needs_processes(self.engine, self._planned_votes, workers))
 
-    def journey(self, index: int, image: torch.Tensor, saved: dict[str, Any] | None = None) -> Journey:
+    def journey(self, index: int, image: torch.Tensor, saved: Any = None) -> Journey:
         """Return an image's journey from the start, or from where `save` left it.
 
         A state that other classifiers left behind is not used: their votes prove nothing about these. Nor is one of a
-        classifier whose identity is not settled, which may have been exchanged since.
-        """
-        trials = [self.plan.start() for _ in self.models]
-        journey = Journey(index, image, self.plan.phases, trials, self.engine.num_classes)
-        same = saved is not None and tuple(saved["models"]) == self.models
-        if saved is not None and same and all(map(is_settled, self.models)):
-            for trial, state in zip(trials, saved["trials"], strict=True):
-                trial.restore(state)
-            journey.restore(saved["journey"])
-        return journey
+        classifier whose identity is not settled, which may have been exchanged since, nor one that is damaged: the
+        image is drawn anew, which costs time and changes no vote.
 
-    def save(self, journey: Journey) -> dict[str, Any]:
-        """Return an unfinished journey as plain values, with the classifiers it is about."""
-        return {
-            "models": list(self.models),
-            "journey": journey.snapshot(),
-            "trials": [_trial(decider).state() for decider in journey.deciders],
-        }
+        Args:
+            index: the image's place in the keyed stream.
+            image: the clean image.
+            saved: what `save` returned, as it came from a file; None for none.
+        """
+        same = isinstance(saved, dict) and saved.get("models") == list(self.models)
+        if same and all(map(is_settled, self.models)):
+            begun = self._from_start(index, image)
+            with contextlib.suppress(ValueError):
+                begun.restore(saved.get("journey"))
+                return begun
+        return self._from_start(index, image)
+
+    def _from_start(self, index: int, image: torch.Tensor) -> Journey:
+        trials = [self.plan.start() for _ in self.models]
+        return Journey(index, image, self.plan.phases, trials, self.engine.num_classes)
+
+    def save(self, journey: Journey) -> dict[str, Any] | None:
+        """Return an unfinished journey as plain values, with the classifiers it is about; None if it cannot be."""
+        snapshot = journey.snapshot()
+        return None if snapshot is None else {"models": list(self.models), "journey": snapshot}
 
     def certificates(self, journey: Journey) -> list[Certificate]:
         """Return the certificates of a decided journey, one per answer."""
@@ -170,8 +181,11 @@ def check_batch_size(batch_size: int | None, image: torch.Tensor, engine: Engine
     """Return `batch_size` if it is a positive integer, or for None one that suits a core's cache and the engine."""
     if batch_size is None:
         return engine.gathers * rows_in_cache(image)
-    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
-        raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {batch_size!r}")
+    most = max(CHUNK_VOTES, _MOST_VALUES // max(image.numel(), 1))
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or not 1 <= batch_size <= most:
+        raise InvalidArgumentError(
+            f"batch_size must be a positive integer of rows, at most {most:,} of these images, got {brief(batch_size)}"
+        )
     return batch_size
 
 

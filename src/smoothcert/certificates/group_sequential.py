@@ -9,8 +9,12 @@ from smoothcert.bounds import Boundary, final_votes, geometric_looks, group_sequ
 from smoothcert.bounds.clopper_pearson import check_level
 from smoothcert.certificates.boundary_plan import plan_boundaries
 from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, check_radius, check_votes
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import CHUNK_VOTES
+
+MOST_LOOKED_AT = 12_500_000
+"""Votes at the last look: the table's work grows with them, to a few seconds here."""
 
 
 @PROCEDURES.register("group")
@@ -44,7 +48,13 @@ class GroupSequential(Procedure):
 
     def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
         check_level("alpha", alpha)
-        looks = geometric_looks(final_votes(self.n, alpha), border=CHUNK_VOTES)
+        last = final_votes(self.n, alpha)
+        if last > MOST_LOOKED_AT:
+            raise InvalidArgumentError(
+                f"n={self.n:,} at alpha={alpha:g} needs an exact table of {last:,} votes, which takes minutes beyond "
+                f"{MOST_LOOKED_AT:,}; use a smaller n or alpha, or the procedure Sequential, which needs no table"
+            )
+        looks = geometric_looks(last, border=CHUNK_VOTES)
 
         def make(p0: float, level: float) -> Boundary:
             return group_sequential_table(looks, p0, level, self.beta).boundary

@@ -23,6 +23,10 @@ def check_image(image: Any, *, allow_any_range: bool = False) -> torch.Tensor:
         tensor = image.detach() if isinstance(image, torch.Tensor) else torch.as_tensor(np.asarray(image))
     except (TypeError, ValueError) as error:
         raise InvalidImageError(f"cannot read an image from {type(image).__name__}: {error}") from error
+    if tensor.is_complex() or tensor.layout != torch.strided or tensor.is_meta:
+        raise InvalidImageError(
+            f"the image is a tensor of {tensor.dtype}, {tensor.layout} on {tensor.device}; give real numbers"
+        )
     if tensor.numel() == 0:
         raise InvalidImageError(f"the image is empty (shape {tuple(tensor.shape)}); give at least one value")
     if tensor.dtype == torch.uint8:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from smoothcert.arguments import check_path
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.ensembles import (
     EarlyExitEnsemble,
@@ -24,6 +25,7 @@ def load_classifier(folder: str | Path, *, noise: NoiseLaw | None = None) -> Smo
         folder: holds model.json or ensemble.json.
         noise: another law than the one it was trained under.
     """
+    folder = check_path("folder", folder)
     model, card = load_model(folder)
     classifier = SmoothedClassifier(
         model,
@@ -31,7 +33,7 @@ def load_classifier(folder: str | Path, *, noise: NoiseLaw | None = None) -> Smo
         num_classes=card.num_classes,
         input_shape=tuple(card.input_shape),
         class_names=tuple(card.class_names),
-        folder=Path(folder),
+        folder=folder,
     )
     classifier.fitted = getattr(card, "fitted", ())
     return classifier

@@ -33,8 +33,8 @@ class Results:
 
     @property
     def correct(self) -> NDArray[np.bool_]:
-        """True where the certified class is the label; an abstention is wrong."""
-        return np.equal(self.predicted, self.label)
+        """True where the certified class is the label; an abstention is wrong, whatever the label."""
+        return np.equal(self.predicted, self.label) & (self.predicted >= 0)
 
     def __len__(self) -> int:
         return len(self.index)
@@ -70,5 +70,5 @@ class Results:
 
     def _certified(self, radii: ArrayLike) -> NDArray[np.int64]:
         grid = np.atleast_1d(np.asarray(radii, dtype=np.float64))
-        reached = self.radius[:, None] >= grid
-        return np.asarray((reached & self.correct[:, None]).sum(axis=0), dtype=np.int64)
+        proven = np.sort(self.radius[self.correct])  # not a table of images by radii, which may be large
+        return np.asarray(len(proven) - np.searchsorted(proven, grid, side="left"), dtype=np.int64)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
 
+from smoothcert.bounds import MOST_TRIALS
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.radii import named_radii
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.registry import Registry
 from smoothcert.sampling import Counts, Phase
+from smoothcert.visible import brief
 
 
 class Trial(ABC):
@@ -30,14 +33,6 @@ class Trial(ABC):
     @abstractmethod
     def verdict(self) -> Verdict:
         """Return the verdict; only after `absorb` returned True."""
-
-    def state(self) -> list[dict[str, Any]]:
-        """Return all that has been decided so far, as plain values; `restore` continues from it."""
-        return [tally.to_json() for tally in self.tallies]
-
-    def restore(self, state: list[dict[str, Any]]) -> None:
-        """Return to what `state` described. A trial holds nothing but its tallies."""
-        self.tallies = [Tally.from_json(record) for record in state]
 
 
 class Plan(ABC):
@@ -77,18 +72,38 @@ class Procedure(ABC):
 PROCEDURES: Registry[type[Procedure]] = Registry("procedure")
 
 
-def check_votes(name: str, value: Any, least: int = 1) -> None:
-    """Refuse a number of votes that is not an integer of at least `least`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+MOST_VOTES = MOST_TRIALS
+"""Per image: up to here bounds are known to be rounded the safe way."""
+MOST_RADIUS = 1e9
+"""Beyond any: images span [0, 1], and the largest l0 radius is a number of coordinates."""
+
+
+def check_votes(name: str, value: Any, least: int = 1, most: int = MOST_VOTES) -> None:
+    """Refuse a number of votes that is not an integer from `least` to `most`."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
         raise InvalidArgumentError(
-            f"{name} must be an integer number of votes, at least {least}, got {value!r}"
+            f"{name} must be an integer number of votes, at least {least}, at most {most:,}, got {brief(value)}"
         )
 
 
 def check_radius(name: str, value: Any) -> None:
     """Refuse a radius that is not a finite number >= 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
-        raise InvalidArgumentError(f"{name} must be a finite number >= 0 in pixel units, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_RADIUS:
+        raise InvalidArgumentError(
+            f"{name} must be a finite number >= 0 in pixel units, at most {MOST_RADIUS:g}, got {brief(value)}"
+        )
+
+
+def check_list(name: str, values: Any, most: int) -> tuple[Any, ...]:
+    """Return what a list of numbers holds; refuse text, what is no list, and more than `most` of them."""
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        raise InvalidArgumentError(f"{name} must be a list of numbers such as (1, 2, 3), got {brief(values)}")
+    found = tuple(itertools.islice(values, most + 1))
+    if not 1 <= len(found) <= most:
+        raise InvalidArgumentError(
+            f"{name} must hold from 1 to {most:,} numbers, got {'more' if found else 'none'}"
+        )
+    return found
 
 
 def reachable_threshold(noise: NoiseLaw, radius: float) -> float:

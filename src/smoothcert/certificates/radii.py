@@ -8,11 +8,17 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 _DIGITS = 6  # significant, as `:g` shows
+_MOST_STEPS = 10_000
 _DOWN = Context(prec=_DIGITS, rounding=ROUND_FLOOR)
 
 
 def radius_grid(largest: float, step: float = 0.25) -> NDArray[np.float64]:
-    """Return 0, step, 2 step, .. up to the first value that no radius exceeds."""
+    """Return 0, step, 2 step, .. up to the first value that no radius exceeds.
+
+    Over ten thousand steps would be taken ten times as wide, and so on: no table has room for them.
+    """
+    while largest / step > _MOST_STEPS:
+        step *= 10
     steps = np.arange(int(np.ceil(round(largest / step, 9))) + 1)
     return np.asarray(np.round(steps * step, 12), dtype=np.float64)  # 3 x 0.1 is .3
 

@@ -10,10 +10,21 @@ from smoothcert.bounds import Boundary, sequential_boundary
 from smoothcert.bounds.clopper_pearson import check_level
 from smoothcert.certificates.anytime import AnytimePlan, spaced_looks
 from smoothcert.certificates.boundary_plan import DEFAULT_N0, plan_boundaries
-from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, check_radius, check_votes
+from smoothcert.certificates.procedure import (
+    PROCEDURES,
+    Plan,
+    Procedure,
+    check_list,
+    check_radius,
+    check_votes,
+)
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import Phase, chunk_borders
+from smoothcert.visible import brief
+
+MOST_RADII = 256
+"""Of a grid proven in one pass; each has a boundary of its own, which takes a tenth of a second and more."""
 
 
 @PROCEDURES.register("sequential")
@@ -47,16 +58,15 @@ class Sequential(Procedure):
     def __post_init__(self) -> None:
         if self.radius is not None and self.radii is not None:
             raise InvalidArgumentError(
-                f"give radius, radii or neither, got radius={self.radius!r} and radii={self.radii!r}"
+                f"give radius, radii or neither, got radius={brief(self.radius)} and radii={brief(self.radii)}"
             )
         if self.radius is not None:
             check_radius("radius", self.radius)
         if self.radii is not None:
-            for radius in self.radii:
+            radii = check_list("radii", self.radii, MOST_RADII)
+            for radius in radii:
                 check_radius("each of radii", radius)
-            object.__setattr__(self, "radii", tuple(sorted(set(self.radii))))
-            if not self.radii:
-                raise InvalidArgumentError("radii must hold at least one radius, got none")
+            object.__setattr__(self, "radii", tuple(sorted(set(radii))))
         check_votes("max_samples", self.max_samples)
         check_level("beta", self.beta)
         if self.n0 is not None:

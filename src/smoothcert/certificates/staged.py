@@ -13,6 +13,7 @@ from smoothcert.certificates.procedure import (
     PROCEDURES,
     Plan,
     Procedure,
+    check_list,
     check_radius,
     check_votes,
     reachable_threshold,
@@ -20,6 +21,8 @@ from smoothcert.certificates.procedure import (
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import Phase
+
+MOST_STAGES = 64  # each twice as long as the one before is more votes than there are
 
 
 @PROCEDURES.register("staged")
@@ -47,10 +50,10 @@ class Staged(Procedure):
         check_radius("radius", self.radius)
         check_level("beta", self.beta)
         check_votes("n0", self.n0)
-        object.__setattr__(self, "stages", tuple(self.stages))
+        object.__setattr__(self, "stages", check_list("stages", self.stages, MOST_STAGES))
         for votes in self.stages:
             check_votes("each of stages", votes)
-        if not self.stages or any(a >= b for a, b in zip(self.stages, self.stages[1:], strict=False)):
+        if any(a >= b for a, b in zip(self.stages, self.stages[1:], strict=False)):
             raise InvalidArgumentError(
                 f"stages must be increasing numbers of votes such as (100, 1000, 10000), got {self.stages}"
             )

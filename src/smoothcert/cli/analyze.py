@@ -8,23 +8,22 @@ from typing import Annotated
 
 import typer
 
-from smoothcert.cli.options import choose_seed
+from smoothcert.cli.options import DataDir, choose_seed
+from smoothcert.cli.paths import folder_option, path_argument, path_option
 from smoothcert.data import load_dataset
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.report import Summary, members_to_json, print_summaries, time_reduction
+from smoothcert.report import Summary, members_to_json, print_summaries, say, time_reduction
 from smoothcert.store import Run
 
 
 def analyze(
     paths: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="PATH...", help="Run folders and TSV logs of the field; one ensemble with --variance."
-        ),
+        path_argument("PATH...", "Run folders and TSV logs of the field; one ensemble with --variance."),
     ],
     against: Annotated[
         Path | None,
-        typer.Option("--against", help="Run of CERTIFY to compare time with; adds time_reduction to --json."),
+        path_option("--against", text="Run of CERTIFY to compare time with; adds time_reduction to --json."),
     ] = None,
     norm: Annotated[
         str | None,
@@ -44,9 +43,7 @@ def analyze(
     dataset: Annotated[
         str | None, typer.Option("--dataset", help="Where images come from; digits by default.")
     ] = None,
-    data_dir: Annotated[
-        Path | None, typer.Option("--data-dir", help="Where the data set's files are.")
-    ] = None,
+    data_dir: DataDir = None,
     split: Annotated[
         str | None, typer.Option("--split", help="Part of the data set; holdout by default.")
     ] = None,
@@ -57,7 +54,7 @@ def analyze(
     seed: Annotated[
         str | None, typer.Option("--seed", help="Seed of the noise; drawn in secret by default, and told.")
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Folder to write figures to.")] = None,
+    out: Annotated[Path | None, folder_option("--out", text="Folder to write figures to.")] = None,
 ) -> None:
     """Print certified accuracy at radii, ACR and cost of runs or published logs; or why an ensemble helps.
 
@@ -126,4 +123,4 @@ def _analyze_variance(
         print_variance(study)
     if out is not None:
         for path in write_variance_figures(study, out):
-            typer.echo(f"wrote {path}", err=True)
+            say(f"wrote {path}", error=True)

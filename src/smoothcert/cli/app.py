@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import typer
 
@@ -20,8 +21,10 @@ from smoothcert.cli.predict import predict
 from smoothcert.cli.sweep import sweep
 from smoothcert.cli.train import train
 from smoothcert.errors import SmoothcertError
+from smoothcert.visible import visible
 
 USER_MISTAKE = 2
+_LONGEST = 1_000  # characters of a message
 
 app = typer.Typer(
     name="smoothcert",
@@ -70,14 +73,26 @@ for command in (
 
 def main() -> None:
     """Run the command line; exit code 2 and one sentence on a user's mistake."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(
+            stream, io.TextIOWrapper
+        ):  # names that the terminal has no characters for are no reason to fail
+            stream.reconfigure(errors="backslashreplace")
     try:
         app()
     except SmoothcertError as error:
-        print(f"error: {error}", file=sys.stderr)
-        sys.exit(USER_MISTAKE)
+        _refuse(str(error))
     except BrokenPipeError:  # the reader of a pipe has seen enough
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:  # a path that the system does not take
-        print(f"error: {error.strerror or error}: {error.filename}", file=sys.stderr)
-        sys.exit(USER_MISTAKE)
+        _refuse(f"{error.strerror or error}: {error.filename}")
+
+
+def _refuse(sentence: str) -> NoReturn:
+    """Print one line that can be read, whatever was quoted in it, and end."""
+    line = visible(" ".join(sentence.split("\n")))
+    if len(line) > _LONGEST:
+        line = f"{line[: _LONGEST // 2]} .. {line[-_LONGEST // 2 :]}"
+    print(f"error: {line}", file=sys.stderr)
+    sys.exit(USER_MISTAKE)

@@ -15,8 +15,8 @@ from smoothcert.atomic import write_atomically
 from smoothcert.attacks import METHODS, AttackResults, attack_images
 from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli import options as opt
+from smoothcert.cli.paths import folder_option, path_option
 from smoothcert.data import load_dataset, select_indices
-from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import noise_from
 from smoothcert.report import (
     Summary,
@@ -26,6 +26,7 @@ from smoothcert.report import (
     common_grid,
     print_attack,
     save_figure,
+    say,
     write_report,
 )
 from smoothcert.store import Run
@@ -35,7 +36,7 @@ _SIGMAS = (0.5, 1.0, 1.5, 2.0, 3.0)  # default radii where no run says which
 
 def attack(
     model: opt.ModelFolder,
-    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")],
+    out: Annotated[Path, folder_option("--out", text="Folder to write to.")],
     dataset: opt.DatasetName = "digits",
     data_dir: opt.DataDir = None,
     every: Annotated[int | None, typer.Option("--every", help="Every K-th test image.")] = None,
@@ -52,7 +53,7 @@ def attack(
     alpha: opt.Alpha = 0.001,
     run: Annotated[
         Path | None,
-        typer.Option("--run", help="Run of this model, to hold its certificates against the attack."),
+        path_option("--run", text="Run of this model, to hold its certificates against the attack."),
     ] = None,
     noise: opt.NoiseName = None,
     sigma: opt.Sigma = None,
@@ -112,7 +113,7 @@ def attack(
         print(json.dumps(attack_to_json(found), indent=2))
     else:
         print_attack(found)
-        print(f"Curve: {out / 'accuracy.png'}" + (f"  Page: {out / 'report.html'}" if whole else ""))
+        say(f"Curve: {out / 'accuracy.png'}" + (f"  Page: {out / 'report.html'}" if whole else ""))
 
 
 def _classifier(model: Path, noise: str | None, sigma: float | None, run: Run | None) -> SmoothedClassifier:
@@ -139,9 +140,4 @@ def _radii(text: str | None, run: Run | None, sigma: float) -> tuple[float, ...]
         if run is None:
             return tuple(share * sigma for share in _SIGMAS)
         return tuple(common_grid([Summary.of_run(run)]).tolist())
-    try:
-        return tuple(float(part) for part in text.split(","))
-    except ValueError:
-        raise InvalidArgumentError(
-            f"--radii must be numbers separated by commas such as 0.25,0.5, got {text!r}"
-        ) from None
+    return opt.read_numbers("--radii", text)

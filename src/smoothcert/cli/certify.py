@@ -11,13 +11,14 @@ import typer
 from smoothcert import store
 from smoothcert.certificates import panel_classifier
 from smoothcert.cli import options as opt
+from smoothcert.cli.paths import folder_option
 from smoothcert.data import load_dataset, select_indices
 from smoothcert.report import Summary, print_preview, print_summaries
 
 
 def certify(
     model: opt.ModelFolder,
-    out: Annotated[Path, typer.Option("--out", help="Run folder to write.")],
+    out: Annotated[Path, folder_option("--out", text="Run folder to write.")],
     dataset: opt.DatasetName = "digits",
     data_dir: opt.DataDir = None,
     every: Annotated[int | None, typer.Option("--every", help="Every K-th test image.")] = None,

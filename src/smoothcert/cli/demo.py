@@ -13,12 +13,14 @@ from typing import Annotated
 import typer
 
 from smoothcert.cli import options as opt
-from smoothcert.report import Summary, print_summaries
+from smoothcert.cli.paths import folder_option
+from smoothcert.report import Summary, print_summaries, say
 from smoothcert.report.demo import run_demo
+from smoothcert.sampling import check_workers
 
 
 def demo(
-    out: Annotated[Path, typer.Option("--out", help="Folder to write to.")] = Path("demo"),
+    out: Annotated[Path, folder_option("--out", text="Folder to write to.")] = Path("demo"),
     seed: Annotated[str, typer.Option("--seed", help="Seed of the noise.")] = "0",
     workers: opt.Workers = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page when it is done.")] = False,
@@ -29,12 +31,13 @@ def demo(
 
       smoothcert demo --out demo --open
     """
+    check_workers(workers)  # before minutes of training
     start = time.monotonic()
     runs = run_demo(
         out,
         seed=opt.choose_seed(seed) or 0,
         workers=workers,
-        say=lambda line: print(f"[{time.monotonic() - start:5.1f} s] {line}", file=sys.stderr, flush=True),
+        say=lambda line: say(f"[{time.monotonic() - start:5.1f} s] {line}", error=True),
     )
     # The ensemble on top, its members below.
     print_summaries([Summary.of_run(run) for run in reversed(runs.values())])
@@ -42,6 +45,7 @@ def demo(
     command = (
         "smoothcert" if shutil.which("smoothcert") else f"{os.path.relpath(sys.executable)} -m smoothcert"
     )
-    print(f"Report: {page}\nNext:   {command} predict {out / 'models' / 'ensemble'} --indices 0:5")
+    say(f"Report: {page}")
+    say(f"Next:   {command} predict {out / 'models' / 'ensemble'} --indices 0:5")
     if show:
         webbrowser.open(page.as_uri())

@@ -8,10 +8,12 @@ from typing import Annotated
 import typer
 
 from smoothcert.cli import options as opt
+from smoothcert.cli.paths import folder_option, path_argument
 from smoothcert.data import load_dataset
 from smoothcert.ensembles import VOTING_RULES, WEIGHT_FITS, AdaptiveEntry, EnsembleCard, make_ensemble
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.execution import progress
+from smoothcert.report import say
 
 _HOLDOUT = "Hold-out images"
 
@@ -19,11 +21,9 @@ _HOLDOUT = "Hold-out images"
 def ensemble(
     members: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="MEMBERS...", help="Folders of models or of ensembles, or one multi-head network."
-        ),
+        path_argument("MEMBERS...", "Folders of models or of ensembles, or one multi-head network."),
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder to write the ensemble to.")],
+    out: Annotated[Path, folder_option("--out", text="Folder to write the ensemble to.")],
     rule: Annotated[
         str | None,
         typer.Option("--rule", help=f"{', '.join(VOTING_RULES)}; soft by default, softmax with --fit."),
@@ -52,7 +52,9 @@ def ensemble(
     images: Annotated[
         int | None, typer.Option("--images", help=f"{_HOLDOUT} to use; 2,000 by default, 200 for esbrs.")
     ] = None,
-    draws: Annotated[int, typer.Option("--draws", help="Noisy copies of each hold-out image.")] = 10,
+    draws: Annotated[
+        int | None, typer.Option("--draws", help="Noisy copies of each hold-out image; 10 by default.")
+    ] = None,
     seed: Annotated[
         str | None, typer.Option("--seed", help="Of the hold-out's noise; drawn and recorded by default.")
     ] = None,
@@ -75,36 +77,28 @@ def ensemble(
     chooses = fit is not None or order_by_holdout
     if chooses and dataset is None:
         raise InvalidArgumentError("--fit and --order-by-holdout need hold-out images: add --dataset digits")
-    if dataset is not None and not chooses:
-        raise InvalidArgumentError(
-            "--dataset is for choosing on hold-out images: add --fit sween, --fit esbrs or --order-by-holdout"
-        )
+    for name, value in {"dataset": dataset, "images": images, "draws": draws}.items():
+        if value is not None and not chooses:
+            raise InvalidArgumentError(
+                f"--{name} is for choosing on hold-out images: add --fit sween, --fit esbrs or --order-by-holdout"
+            )
     with progress("asking the members about noisy hold-out images", 100, shown=True) as show:
         card = make_ensemble(
             members,
             out,
             rule=rule,
-            weights=None if weights is None else _numbers(weights),
+            weights=None if weights is None else opt.read_numbers("--weights", weights),
             consensus=consensus,
             adaptive=AdaptiveEntry() if adaptive else None,
             fit=fit,
             order_by_holdout=order_by_holdout,
             dataset=None if dataset is None else load_dataset(dataset, "holdout", data_dir),
             images=images,
-            draws=draws,
+            draws=10 if draws is None else draws,
             seed=opt.choose_seed(seed),
             on_progress=lambda done, total: show(100 * done // total, "per cent"),
         )
-    print(_sentence(card, out))
-
-
-def _numbers(text: str) -> list[float]:
-    try:
-        return [float(part) for part in text.split(",")]
-    except ValueError:
-        raise InvalidArgumentError(
-            f"--weights must be numbers separated by commas such as 1,2,1, got {text!r}"
-        ) from None
+    say(_sentence(card, out))
 
 
 def _sentence(card: EnsembleCard, out: Path) -> str:

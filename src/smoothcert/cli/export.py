@@ -8,19 +8,21 @@ from typing import Annotated
 
 import typer
 
-from smoothcert.atomic import write_atomically
+from smoothcert.atomic import check_target, write_atomically
+from smoothcert.cli.paths import path_argument, path_option
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.report import say
 from smoothcert.store import EXPORTERS, Run, export_run
 
 
 def export(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
+    run: Annotated[Path, path_argument("RUN", "Run folder.")],
     form: Annotated[
         str | None,
         typer.Option("--format", help=f"{', '.join(EXPORTERS)}; by the file's ending, or tsv, by default."),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="File to write; standard output by default.")
+        Path | None, path_option("-o", "--output", text="File to write; standard output by default.")
     ] = None,
     norm: Annotated[
         str | None,
@@ -36,19 +38,34 @@ def export(
 
       smoothcert export runs/ensemble --format tsv -o ensemble.tsv
     """
-    if form is None:
-        ending = "" if output is None else output.suffix.lstrip(".").lower()
-        form = ending if ending in EXPORTERS else "tsv"
+    if output is not None:
+        _check_output(output)
+    form = _format_of(output) if form is None else form
     opened = Run.open(run)
     if not opened.is_complete:
         left = len(opened.manifest["indices"]) - len(opened)
-        print(
-            f"warning: {run} is unfinished, {left} images are missing; hard images end last", file=sys.stderr
-        )
+        say(f"warning: {run} is unfinished, {left} images are missing; hard images end last", error=True)
     content = export_run(opened if norm is None else opened.in_norm(norm), form)
     if output is None:
         sys.stdout.buffer.write(content)
-    elif not output.parent.is_dir():
-        raise InvalidArgumentError(f"there is no folder {output.parent}; make it first")
     else:
         write_atomically(output, content)
+
+
+def _check_output(output: Path) -> None:
+    """Refuse a place for the table before the run is read."""
+    if output.is_dir():
+        raise InvalidArgumentError(f"{output} is a folder; name a file in it, such as {output / 'run.tsv'}")
+    if not output.parent.is_dir():
+        raise InvalidArgumentError(f"there is no folder {output.parent}; make it first")
+    check_target(output)
+
+
+def _format_of(output: Path | None) -> str:
+    """Return the format that a file's ending says; TSV where it has none."""
+    ending = "" if output is None else output.suffix.lstrip(".").lower()
+    if ending and ending not in EXPORTERS:
+        raise InvalidArgumentError(
+            f"the ending of {output} is none of {', '.join(EXPORTERS)}; use one of them, or say --format"
+        )
+    return ending or "tsv"

@@ -8,6 +8,7 @@ import typer
 
 from smoothcert.errors import UnknownNameError
 from smoothcert.report import LISTINGS, print_listing
+from smoothcert.visible import brief
 
 AsJson = Annotated[bool, typer.Option("--json", help="Everything that is known, as one JSON list.")]
 Filter = Annotated[str, typer.Argument(metavar="[TEXT]", help="Only names that contain this.")]
@@ -72,5 +73,7 @@ def methods(text: Filter = "", as_json: AsJson = False) -> None:
 def _print(what: str, columns: tuple[str, ...], notes: tuple[str, ...], text: str, as_json: bool) -> None:
     rows = LISTINGS[what](text)
     if not rows:
-        raise UnknownNameError(f"the name of no {what[:-1]} contains {text!r}; `smoothcert {what}` lists all")
+        raise UnknownNameError(
+            f"the name of no {what[:-1]} contains {brief(text)}; `smoothcert {what}` lists all"
+        )
     print_listing(rows, title=f"{len(rows)} {what}", as_json=as_json, columns=columns, notes=notes)

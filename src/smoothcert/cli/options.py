@@ -8,14 +8,16 @@ from typing import Annotated, Any
 import typer
 
 from smoothcert.certificates import PROCEDURES, Procedure, SmoothedClassifier, load_classifier
+from smoothcert.cli.paths import path_argument, path_option
 from smoothcert.engines import ENGINES
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NOISE_LAWS, GridGaussian, NoiseLaw, choose_noise
 from smoothcert.noise.choice import parameters_of
+from smoothcert.visible import brief
 
-ModelFolder = Annotated[Path, typer.Argument(metavar="MODEL", help="Folder of a model or of an ensemble.")]
+ModelFolder = Annotated[Path, path_argument("MODEL", "Folder of a model or of an ensemble.")]
 DatasetName = Annotated[str, typer.Option("--dataset", help="Name of the data set.")]
-DataDir = Annotated[Path | None, typer.Option("--data-dir", help="Where the data set's files are.")]
+DataDir = Annotated[Path | None, path_option("--data-dir", text="Where the data set's files are.")]
 NoiseName = Annotated[
     str | None,
     typer.Option("--noise", help=f"{', '.join(NOISE_LAWS)}; the model's own by default."),
@@ -100,9 +102,12 @@ def choose_seed(seed: str | None) -> int | None:
     if seed is None:
         return None
     try:
-        return int(seed)
-    except ValueError:
-        raise InvalidArgumentError(f"--seed must be an integer from 0 to 2^128 - 1, got {seed!r}") from None
+        number = int(seed)
+    except ValueError:  # also where it has thousands of digits
+        number = -1
+    if not 0 <= number < 2**128:
+        raise InvalidArgumentError(f"--seed must be an integer from 0 to 2^128 - 1, got {brief(seed)}")
+    return number
 
 
 # Which options each procedure takes, and what its argument is called.
@@ -133,17 +138,18 @@ def choose_procedure(name: str, **options: Any) -> Procedure:
     if "radius" in takes and "radii" not in takes and "radius" not in given:
         raise InvalidArgumentError(f"procedure {name!r} needs to know what to prove: add --radius 0.25")
     if "radii" in given:
-        given["radii"] = _numbers("--radii", given["radii"], float)
+        given["radii"] = read_numbers("--radii", given["radii"], float)
     if "stages" in given:
-        given["stages"] = _numbers("--stages", given["stages"], int)
+        given["stages"] = read_numbers("--stages", given["stages"], int)
     return kind(**{takes[option]: value for option, value in given.items()})
 
 
-def _numbers(option: str, text: str, kind: type[int] | type[float]) -> tuple[float, ...]:
+def read_numbers(option: str, text: str, kind: type[int] | type[float] = float) -> tuple[float, ...]:
+    """Read numbers with commas between them."""
     try:
         return tuple(kind(part) for part in text.split(","))
     except ValueError:
         example = "100,1000,10000" if kind is int else "0,0.25,0.5"
         raise InvalidArgumentError(
-            f"{option} must be numbers separated by commas such as {example}, got {text!r}"
+            f"{option} must be numbers separated by commas such as {example}, got {brief(text)}"
         ) from None

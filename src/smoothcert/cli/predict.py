@@ -11,6 +11,7 @@ import typer
 from smoothcert.cli import options as opt
 from smoothcert.data import load_dataset, select_indices
 from smoothcert.seeding import check_seed
+from smoothcert.visible import visible
 
 
 def predict(
@@ -56,7 +57,8 @@ def predict(
         answers.append({"idx": index, "label": label, "predicted": found})
         if not as_json:
             name = "abstain" if found is None else images.class_names[found]
-            print(f"{index}\t{name}\t(label {images.class_names[label]})", flush=True)
+            shown = visible(str(name)), visible(str(images.class_names[label]))
+            print(f"{index}\t{shown[0]}\t(label {shown[1]})", flush=True)
     if as_json:
         print(json.dumps({"seed": str(secret), "n": n, "alpha": alpha, "answers": answers}))
     else:

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from smoothcert.atomic import write_atomically
+from smoothcert.bounds.clopper_pearson import check_level
 from smoothcert.certificates import FixedSample
 from smoothcert.cli import options as opt
+from smoothcert.cli.paths import folder_option
 from smoothcert.cli.train import chosen_config
 from smoothcert.data import load_dataset, select_indices
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.report import say
+from smoothcert.sampling import check_workers
 from smoothcert.training import TrainConfig
+from smoothcert.visible import brief
 
 
 def sweep(
@@ -29,7 +35,7 @@ def sweep(
         ),
     ],
     values: Annotated[str, typer.Option("--values", help="Its values, separated by commas: 17%,34%,100%.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder for models/, runs/ and sweep.json.")],
+    out: Annotated[Path, folder_option("--out", text="Folder for models/, runs/ and sweep.json.")],
     sigma: Annotated[
         float | None, typer.Option("--sigma", help="Row of the recipe; its first by default.")
     ] = None,
@@ -71,8 +77,12 @@ def sweep(
     """
     given = [value.strip() for value in values.split(",")]
     if len(set(given)) < len(given) or "" in given:
-        raise InvalidArgumentError(f"--values must be different values separated by commas, got {values!r}")
+        raise InvalidArgumentError(
+            f"--values must be different values separated by commas, got {brief(values)}"
+        )
     procedure = FixedSample(n0=n0, n=n)
+    check_level("alpha", alpha)
+    check_workers(workers)
     configs: dict[str, TrainConfig] = {}
     for value in given:  # all of them before the first training, which may take hours
         config = chosen_config(recipe, sigma, model, epochs, [*(changes or []), f"{over}={value}"])
@@ -96,7 +106,7 @@ def sweep(
             indices=picked,
             alpha=alpha,
             workers=workers,
-            say=lambda line: print(line, file=sys.stderr, flush=True),
+            say=partial(say, error=True),
         )
     except KeyboardInterrupt:
         print("stopped; the same command continues where it was", file=sys.stderr)

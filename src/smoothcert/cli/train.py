@@ -10,6 +10,7 @@ import typer
 import yaml
 
 from smoothcert.cli import options as opt
+from smoothcert.cli.paths import folder_option, path_option
 from smoothcert.ensembles import EnsembleCard, save_ensemble
 from smoothcert.ensembles.folder import ENSEMBLE_FILE
 from smoothcert.errors import CheckpointError, InvalidArgumentError
@@ -17,17 +18,21 @@ from smoothcert.models import ModelCard
 from smoothcert.models.card import read_record
 from smoothcert.models.checkpoint import CARD_FILE, read_card
 from smoothcert.noise.choice import PARAMETERS
+from smoothcert.report import say
 from smoothcert.training import EpochMetrics, TrainConfig, hyper_parameters, load_recipe
 from smoothcert.training import fine_tune as run_fine_tuning
 from smoothcert.training import train as run_training
 from smoothcert.training.state import STATE_FILE, read_header
+from smoothcert.visible import brief
+
+MOST_MEMBERS = 1_000
 
 
 def train(
     recipe: Annotated[
         str, typer.Argument(metavar="RECIPE", help="Name of a recipe (see recipes), or a YAML file.")
     ],
-    out: Annotated[Path, typer.Option("--out", help="Folder to write the model to.")],
+    out: Annotated[Path, folder_option("--out", text="Folder to write the model to.")],
     sigma: Annotated[
         float | None, typer.Option("--sigma", help="Row of the recipe; its first by default.")
     ] = None,
@@ -73,14 +78,14 @@ def train(
     ] = None,
     start: Annotated[
         list[Path] | None,
-        typer.Option(
+        path_option(
             "--from",
-            help="Members to fine-tune together (drt recipes): an ensemble folder, or model folders, each with --from.",
+            text="Members to fine-tune together (drt recipes): an ensemble folder, or model folders, each with --from.",
         ),
     ] = None,
     classifier: Annotated[
         Path | None,
-        typer.Option("--classifier", help="Classifier to train a denoiser for (denoiser recipes)."),
+        path_option("--classifier", text="Classifier to train a denoiser for (denoiser recipes)."),
     ] = None,
 ) -> None:
     """Train a model as a recipe says and write its folder.
@@ -130,13 +135,13 @@ def train(
         folders = _member_folders(out, members)
         first = config.seed or 0
         for number, folder in enumerate(folders):
-            print(f"member {number} ({number + 1} of {members})", file=sys.stderr, flush=True)
+            say(f"member {number} ({number + 1} of {members})", error=True)
             _train(config.changed(seed=first + number), folder, where)
     except KeyboardInterrupt:
         print("stopped; the same command continues after the last finished epoch", file=sys.stderr)
         raise typer.Exit(130) from None
     save_ensemble("soft", None, folders, out / "ensemble")
-    print(f"{out / 'ensemble'}: soft vote of {members} members")
+    say(f"{out / 'ensemble'}: soft vote of {members} members")
 
 
 def _train(config: TrainConfig, out: Path, where: dict[str, Any]) -> None:
@@ -156,22 +161,22 @@ def _fine_tune(
     _tell_before(out, out / "ensemble" / ENSEMBLE_FILE)
     card = run_fine_tuning(config, start, out, **where)
     _tell(read_card(out / "member-0"), out)
-    print(f"{out / 'ensemble'}: soft vote of {len(card.members)} members")
+    say(f"{out / 'ensemble'}: soft vote of {len(card.members)} members")
 
 
 def _tell_before(out: Path, result: Path) -> None:
     """Say that a training is done already, or where it goes on."""
     if result.exists():
-        print(f"{out} is trained already", file=sys.stderr)
+        say(f"{out} is trained already", error=True)
     elif (out / STATE_FILE).exists():
-        print(f"{out}: continuing after epoch {len(read_header(out).metrics)}", file=sys.stderr)
+        say(f"{out}: continuing after epoch {len(read_header(out).metrics)}", error=True)
 
 
 def _member_folders(out: Path, members: int) -> list[Path]:
     """Return a folder per member, refusing before any training what could not become an ensemble after it."""
-    if members < 2:
+    if not 2 <= members <= MOST_MEMBERS:
         raise InvalidArgumentError(
-            f"--members must be at least 2, got {members}; leave it out to train one model"
+            f"--members must be from 2 to {MOST_MEMBERS:,}, got {members}; leave it out to train one model"
         )
     found = [out / f"member-{number}" for number in range(members)]
     card = out / "ensemble" / ENSEMBLE_FILE
@@ -188,7 +193,7 @@ def _tell(card: ModelCard, out: Path) -> None:
     noise = ", ".join(
         f"{name} {card.training[name]:g}" for name in PARAMETERS if card.training.get(name) is not None
     )
-    print(
+    say(
         f"{out}: {card.architecture}{heads}, method {card.method}, {card.noise['name']} noise ({noise}), "
         f"{card.metrics['holdout_noisy_accuracy']:.1%} of noisy hold-out images right after epoch "
         f"{card.metrics['epoch']:.0f}, {card.metrics['seconds']:.0f} s"
@@ -222,7 +227,7 @@ def chosen_config(
     for name in values:
         if name not in known and name not in hyper:
             raise InvalidArgumentError(
-                f"--set knows no {name!r}; names: {', '.join([*hyper, *sorted(known)])}"
+                f"--set knows no {brief(name)}; names: {', '.join([*hyper, *sorted(known)])}"
             )
     settings = {name: value for name, value in values.items() if name in hyper}
     plain = {name: value for name, value in values.items() if name not in hyper}
@@ -233,8 +238,8 @@ def chosen_config(
 def _pair(change: str) -> tuple[str, Any]:
     """Read NAME=VALUE, the value as YAML reads it; 1e-4 is a number too."""
     name, equals, text = change.partition("=")
-    if not equals or not name:
-        raise InvalidArgumentError(f"--set takes NAME=VALUE, got {change!r}; for example lr=0.05")
+    if not equals or not name or not text.strip():
+        raise InvalidArgumentError(f"--set takes NAME=VALUE, got {brief(change)}; for example lr=0.05")
     for read in (int, float, yaml.safe_load):
         try:
             return name, read(text)
@@ -246,9 +251,8 @@ def _pair(change: str) -> tuple[str, Any]:
 def _say(metrics: EpochMetrics) -> None:
     """Write a line per epoch."""
     radius = "" if metrics.holdout_acr is None else f", hold-out ACR {metrics.holdout_acr:.3f}"
-    print(
+    say(
         f"epoch {metrics.epoch}: loss {metrics.loss:.4f}, noisy hold-out accuracy "
         f"{metrics.holdout_noisy_accuracy:.1%}{radius}, {metrics.images_per_second:,.0f} images/s",
-        file=sys.stderr,
-        flush=True,
+        error=True,
     )

@@ -9,7 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from smoothcert.errors import DataError, shown
+from smoothcert.errors import DataError
+from smoothcert.visible import brief
 
 MOST_CLASSES = 2**18
 """Classes of a data set or a network: ten times those of the largest public set of photographs."""
@@ -78,13 +79,13 @@ def numbered_classes(labels: NDArray[np.int64]) -> tuple[str, ...]:
 def checked_names(class_names: Any) -> tuple[str, ...]:
     """Return names of classes; refuse what are no texts that can be written to a file."""
     if isinstance(class_names, str | bytes) or not isinstance(class_names, Sequence):
-        raise DataError(f"class_names must be a list of names, got {shown(class_names)}; give one per class")
+        raise DataError(f"class_names must be a list of names, got {brief(class_names)}; give one per class")
     if len(class_names) > MOST_CLASSES:
         raise DataError(f"there may be {MOST_CLASSES:,} classes, got {len(class_names):,} class_names")
     for name in class_names:
         if not isinstance(name, str) or len(name) > _LONGEST_NAME or "\0" in name or not _is_unicode(name):
             raise DataError(
-                f"class_names must be texts of at most {_LONGEST_NAME} characters, got {shown(name)}; rename the class"
+                f"class_names must be texts of at most {_LONGEST_NAME} characters, got {brief(name)}; rename the class"
             )
     return tuple(class_names)
 

@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.data.arrays import as_labels, as_pixels, checked_names, numbered_classes
 from smoothcert.data.pictures import PictureFiles
-from smoothcert.errors import DataError, shown
+from smoothcert.errors import DataError
+from smoothcert.visible import brief
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,7 +45,7 @@ class Dataset:
     def __post_init__(self) -> None:
         for name in ("name", "split"):
             if not isinstance(getattr(self, name), str):
-                raise DataError(f"{name} must be a text, got {shown(getattr(self, name))}")
+                raise DataError(f"{name} must be a text, got {brief(getattr(self, name))}")
         checked_names(self.class_names)
         _check_images(self.images)
         _check_labels(self.labels, len(self.images), len(self.class_names))

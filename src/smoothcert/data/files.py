@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.errors import DataError, shown
+from smoothcert.errors import DataError
 from smoothcert.reading import kind_of
+from smoothcert.visible import brief
 
 MOST_DATA_BYTES = 2**28
 """Of a data set's file, unpacked: a third more than the largest published one that is read whole (but SVHN's extra)."""
@@ -76,7 +77,7 @@ def checked_labels(labels: Any, path: Path, *, count: int, num_classes: int) -> 
     plain = isinstance(labels, list) and all(type(label) is int and abs(label) < 2**63 for label in labels)
     if not plain and not isinstance(labels, np.ndarray):
         raise DataError(
-            f"the labels of {path} are no list of integers: {shown(type(labels))}; get the file again"
+            f"the labels of {path} are no list of integers: {brief(type(labels))}; get the file again"
         )
     found = np.asarray(labels)
     if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):

@@ -16,8 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.errors import DataError, shown
+from smoothcert.errors import DataError
 from smoothcert.reading import read_bytes
+from smoothcert.visible import brief
 
 _HEADER = 128  # bytes; the last four are the version and the order of bytes
 _MATRIX, _COMPRESSED = 14, 15
@@ -94,8 +95,8 @@ def _variable(body: memoryview, order: str) -> tuple[str, NDArray[Any]] | None:
     shape = struct.unpack(f"{order}{len(axes) // 4}i", axes)
     kind, raw = next(parts, (0, memoryview(b"")))
     if kind not in _TYPES or not 1 <= len(shape) <= _MOST_AXES or min(shape) < 0:
-        raise DataError(f"a variable has type {kind} and shape {shown(shape)}")
+        raise DataError(f"a variable has type {kind} and shape {brief(shape)}")
     dtype = np.dtype(order + _TYPES[kind])
     if math.prod(shape) * dtype.itemsize != len(raw):
-        raise DataError(f"a variable of shape {shown(shape)} has {len(raw)} bytes")
+        raise DataError(f"a variable of shape {brief(shape)} has {len(raw)} bytes")
     return bytes(name).decode("latin-1"), np.frombuffer(raw, dtype).reshape(shape, order="F")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from itertools import pairwise
 
-from smoothcert.errors import InvalidArgumentError, shown
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.visible import brief
 
 
 def select_indices(
@@ -57,7 +58,7 @@ def parse_subset(text: str, size: int) -> tuple[int, ...]:
         return select_indices(size, indices=text)
     if match is None:
         raise InvalidArgumentError(
-            f"a subset must look like all, every(20), first(500) or 888:1888,7, got {shown(text)}"
+            f"a subset must look like all, every(20), first(500) or 888:1888,7, got {brief(text)}"
         )
     if match[1] == "every":
         return select_indices(size, every=int(match[2]))
@@ -84,7 +85,7 @@ def _part(size: int, part: str, text: str) -> range:
     match = re.fullmatch(pattern, part, flags=re.ASCII)
     if match is None:
         raise InvalidArgumentError(
-            f"indices must look like 10:20 or 10: (end left out) or 0:100,200:300,7, got {shown(text)}"
+            f"indices must look like 10:20 or 10: (end left out) or 0:100,200:300,7, got {brief(text)}"
         )
     start, step = int(match[1]), int(match[4] or 1)
     stop = start + 1 if match[2] is None else int(match[3] or size)

@@ -8,17 +8,19 @@ from pathlib import Path
 
 from torch import nn
 
+from smoothcert.arguments import check_kind, check_path
 from smoothcert.atomic import write_atomically
 from smoothcert.ensembles.assembly import assembled
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard, MemberEntry
 from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.holdout import HoldoutUse
 from smoothcert.ensembles.membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
-from smoothcert.errors import CheckpointError, InvalidArgumentError, shown
+from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import ModelCard, MultiHead, load_checkpoint
 from smoothcert.models.card import read_record
 from smoothcert.models.checkpoint import CARD_FILE, read_card
 from smoothcert.reading import kind_of
+from smoothcert.visible import brief
 
 __all__ = ["ENSEMBLE_FILE", "check_agreement", "load_model", "read_any_card", "save_ensemble"]
 
@@ -52,8 +54,9 @@ def save_ensemble(
         heads: numbers of the heads that vote, in order; all of a single multi-head network by default.
         fitted: the images that chose weights or order; those of members that are ensembles are added.
     """
-    home = Path(folder).resolve()
-    loaded = [load_model(member) for member in member_folders]
+    check_kind("member_folders", member_folders, (list, tuple), "a list of model folders")
+    home = check_path("folder", folder).resolve()
+    loaded = [load_model(check_path("each of member_folders", member)) for member in member_folders]
     cards = [card for _, card in loaded]
     models = [model for model, _ in loaded]
     if heads is None and len(models) == 1 and isinstance(models[0], MultiHead):
@@ -88,7 +91,7 @@ def check_agreement(member_folders: Sequence[str | Path], cards: Sequence[ModelC
             if getattr(card, name) != getattr(cards[0], name):
                 raise InvalidArgumentError(
                     f"members must agree on {name}: {member_folders[0]} has "
-                    f"{shown(getattr(cards[0], name))}, {member} has {shown(getattr(card, name))}; choose members "
+                    f"{brief(getattr(cards[0], name))}, {member} has {brief(getattr(card, name))}; choose members "
                     "trained alike"
                 )
 
@@ -141,8 +144,8 @@ def _refuse_other_facts(
         for member in members:
             if getattr(member, fact) != getattr(card, fact):
                 raise CheckpointError(
-                    f"{folder / ENSEMBLE_FILE} was changed: it says {fact} {shown(getattr(card, fact))}, its members "
-                    f"say {shown(getattr(member, fact))}; restore it or make the ensemble again"
+                    f"{folder / ENSEMBLE_FILE} was changed: it says {fact} {brief(getattr(card, fact))}, its members "
+                    f"say {brief(getattr(member, fact))}; restore it or make the ensemble again"
                 )
 
 

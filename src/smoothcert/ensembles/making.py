@@ -53,7 +53,9 @@ def make_ensemble(
     if adaptive is not None and rule is None:
         rule = "softmax"  # the only one that its test is made for
     if fit is None and not order_by_holdout:
-        return save_ensemble(rule or "soft", weights, folders, out, consensus=consensus, adaptive=adaptive)
+        return save_ensemble(
+            "soft" if rule is None else rule, weights, folders, out, consensus=consensus, adaptive=adaptive
+        )
     if fit is not None:
         _refuse_other_weights(fit, rule, weights)
         rule = "softmax"
@@ -63,7 +65,7 @@ def make_ensemble(
         folders, dataset, IMAGES[fit or "sween"] if images is None else images, draws, seed, on_progress
     )
     # Before the members are asked about thousands of images: whatever will be wrong whichever weights are found.
-    assembled(holdout.members, rule or "soft", weights, consensus, adaptive)
+    assembled(holdout.members, "soft" if rule is None else rule, weights, consensus, adaptive)
     used, heads = [], None
     if fit is not None:
         weights, figures = WEIGHT_FITS[fit](holdout)
@@ -79,7 +81,7 @@ def make_ensemble(
             folders = [folders[place] for place in order]
         weights = None if weights is None else [weights[place] for place in order]
     return save_ensemble(
-        rule or "soft",
+        "soft" if rule is None else rule,
         weights,
         folders,
         out,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
+from smoothcert.arguments import check_kind
 from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
 from smoothcert.ensembles.trunked import TrunkedEnsemble
@@ -29,6 +30,9 @@ class Panel(nn.Module):
 
     def __init__(self, ensembles: Ensemble | Sequence[Ensemble], names: Sequence[str] | None = None) -> None:
         super().__init__()
+        check_kind(
+            "ensembles", ensembles, (nn.Module, list, tuple), "a VotingEnsemble, or a list of ensembles"
+        )
         several = [ensembles] if isinstance(ensembles, nn.Module) else list(ensembles)
         if not several:
             raise InvalidArgumentError("ensembles must hold at least one ensemble, got none")

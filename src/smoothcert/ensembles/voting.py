@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 
 import torch
 from torch import nn
 
+from smoothcert.arguments import check_kind
 from smoothcert.ensembles.rules import UNWEIGHTED_RULES, VOTING_RULES
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 
@@ -31,7 +32,12 @@ class VotingEnsemble(nn.Module):
         self, members: Sequence[nn.Module], rule: str = "soft", weights: Sequence[float] | None = None
     ) -> None:
         super().__init__()
-        if not members:
+        check_kind(
+            "members", members, (list, tuple, nn.ModuleList), "a list of classifiers, [first, second, ..]"
+        )
+        if weights is not None:
+            check_kind("weights", weights, Sized, "one number per member, or None for equal ones")
+        if not len(members):
             raise InvalidArgumentError("members must hold at least one classifier, got none")
         for number, member in enumerate(members):
             if not isinstance(member, nn.Module):

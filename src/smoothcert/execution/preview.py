@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.bounds import operate
+from smoothcert.bounds import Boundary, operate
 from smoothcert.certificates import (
     Certification,
     FixedSample,
@@ -26,6 +26,7 @@ from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import CHUNK_VOTES, Chunk, Sampler, single_threaded_torch
 
 PILOT_VOTES = 2 * CHUNK_VOTES
+_MOST_RECKONED = 2**20
 
 
 @dataclass(frozen=True)
@@ -114,9 +115,22 @@ def expected_votes(plan: Plan, shares: NDArray[np.float64]) -> float:
         return float(plan.planned_votes)
     chance = np.clip(shares, 0.5 / PILOT_VOTES, 1 - 0.5 / PILOT_VOTES)
     values, counts = np.unique(chance, return_counts=True)
-    costs = [max(operate(boundary, float(p)).expected_votes for boundary in plan.boundaries) for p in values]
+    boundaries = [_with_few_looks(boundary) for boundary in plan.boundaries]
+    costs = [max(operate(boundary, float(p)).expected_votes for boundary in boundaries) for p in values]
     choosing = plan.phases[0].votes if plan.selects else 0
     return choosing + float(np.average(costs, weights=counts))
+
+
+def _with_few_looks(boundary: Boundary) -> Boundary:
+    """Leave out the looks between a million votes and the last, which would take minutes to reckon with.
+
+    Whoever is undecided by then is charged for all votes, which is too much.
+    """
+    kept = boundary.looks <= _MOST_RECKONED
+    kept[-1] = True
+    return Boundary(
+        boundary.looks[kept], boundary.certify[kept], boundary.abandon[kept], fresh=boundary.fresh
+    )
 
 
 def preview(

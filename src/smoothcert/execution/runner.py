@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 import torch
@@ -44,7 +44,7 @@ def certify_images(
     *,
     workers: int,
     batch_size: int,
-    saved: Mapping[int, dict[str, Any]],
+    saved: Callable[[int], Any],
     show: Progress,
 ) -> None:
     """Certify the images at `indices`, several at a time, in the order they are decided.
@@ -56,13 +56,13 @@ def certify_images(
         sink: takes certificates and partial states.
         workers: threads.
         batch_size: rows per forward pass.
-        saved: states of images that were under way when an earlier run stopped.
+        saved: returns the state of an image that was under way when an earlier run stopped, as it is stored, or None.
         show: told about progress.
     """
 
     def journeys() -> Iterator[Journey]:
         for index in indices:
-            yield certification.journey(index, source.image(index), saved.get(index))
+            yield certification.journey(index, source.image(index), saved(index))
 
     last_save = time.monotonic()
     done = votes = 0
@@ -71,7 +71,8 @@ def certify_images(
         nonlocal last_save
         show(done, f"{votes + sum(j.votes_counted for j in under_way):,} votes")
         if time.monotonic() - last_save >= SAVE_SECONDS:
-            sink.unfinished({j.index: certification.save(j) for j in under_way if j.votes_counted})
+            states = {j.index: certification.save(j) for j in under_way if j.votes_counted}
+            sink.unfinished({index: state for index, state in states.items() if state is not None})
             last_save = time.monotonic()
 
     with certification.pool(workers, batch_size) as pool:

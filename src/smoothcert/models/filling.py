@@ -7,13 +7,14 @@ from collections.abc import Mapping
 import torch
 from torch import nn
 
-from smoothcert.errors import CheckpointError, SmoothcertError, shown
+from smoothcert.errors import CheckpointError, SmoothcertError
 from smoothcert.models.card import DenoisedEntry, ModelCard
 from smoothcert.models.denoised import Denoised, refuse_shapes
 from smoothcert.models.digest import weights_digest
 from smoothcert.models.dncnn import DnCNN
 from smoothcert.models.normalize import Normalize
 from smoothcert.models.weights_file import Entry
+from smoothcert.visible import brief
 
 _NORMALISATION = {"mean": "normalize.mean", "std": "normalize.std"}
 
@@ -42,7 +43,7 @@ def refuse_other_network(card: ModelCard, entries: Mapping[str, Entry], source: 
             )
     for name in entries:
         if name not in wanted:
-            raise _misfit(card, source, f"Unexpected key {shown(name)}")
+            raise _misfit(card, source, f"Unexpected key {brief(name)}")
     if len(card.class_names) != card.num_classes:
         raise CheckpointError(
             f"the card of {source} has {len(card.class_names)} class_names for {card.num_classes} classes; fix it"
@@ -107,8 +108,8 @@ def _joined(
     for fact in ("num_classes", "mean", "std"):
         if getattr(card, fact) != getattr(found, fact):
             raise CheckpointError(
-                f"the card of {source} says {fact} {shown(getattr(card, fact))}, its classifier "
-                f"{shown(getattr(found, fact))}; restore it"
+                f"the card of {source} says {fact} {brief(getattr(card, fact))}, its classifier "
+                f"{brief(getattr(found, fact))}; restore it"
             )
     try:
         with torch.device("meta"):  # shapes alone: images may be large
@@ -131,7 +132,7 @@ def _refuse_count(card: ModelCard, entries: Mapping[str, Entry], source: str) ->
 
 
 def _said(entry: Entry) -> str:
-    return f"{shown(entry[1])} of {str(entry[0]).removeprefix('torch.')}"
+    return f"{brief(entry[1])} of {str(entry[0]).removeprefix('torch.')}"
 
 
 def _misfit(card: ModelCard, source: str, reason: str) -> CheckpointError:

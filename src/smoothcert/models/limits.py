@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from smoothcert.data import MOST_CLASSES
-from smoothcert.errors import InvalidArgumentError, shown
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.visible import brief
 
 MOST_VALUES = 2**24
 """Values of one image, channels counted singly: four hundred times those of a 224x224 photograph."""
@@ -18,9 +19,9 @@ MOST_WIDTH = 2**14
 def checked_classes(num_classes: int) -> int:
     """Return a number of classes; refuse what is no whole number from 2 to `MOST_CLASSES`."""
     if isinstance(num_classes, bool) or not isinstance(num_classes, int) or num_classes < 2:
-        raise InvalidArgumentError(f"num_classes must be at least 2, got {shown(num_classes)}")
+        raise InvalidArgumentError(f"num_classes must be at least 2, got {brief(num_classes)}")
     if num_classes > MOST_CLASSES:
-        raise InvalidArgumentError(f"num_classes must be at most {MOST_CLASSES:,}, got {shown(num_classes)}")
+        raise InvalidArgumentError(f"num_classes must be at most {MOST_CLASSES:,}, got {brief(num_classes)}")
     return num_classes
 
 
@@ -28,9 +29,9 @@ def checked_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of one image; refuse one without values, or with more than `MOST_VALUES`."""
     whole = all(isinstance(side, int) and not isinstance(side, bool) for side in shape)
     if not shape or not whole or not all(side >= 1 for side in shape):
-        raise InvalidArgumentError(f"input_shape must hold positive numbers only, got {shown(shape)}")
+        raise InvalidArgumentError(f"input_shape must hold positive numbers only, got {brief(shape)}")
     if len(shape) > _MOST_AXES or math.prod(shape) > MOST_VALUES:
         raise InvalidArgumentError(
-            f"input_shape must have at most {_MOST_AXES} axes and {MOST_VALUES:,} values, got {shown(shape)}"
+            f"input_shape must have at most {_MOST_AXES} axes and {MOST_VALUES:,} values, got {brief(shape)}"
         )
     return shape

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import torch
 from torch import nn
 
-from smoothcert.errors import InvalidArgumentError, shown
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.visible import brief
 
 
 class Normalize(nn.Module):
@@ -35,7 +36,7 @@ class Normalize(nn.Module):
         self.register_buffer("std", _per_channel("std", std or (1.0,), input_shape))
         least = torch.finfo(torch.float32).tiny
         if any(value < least for value in std or ()):  # not the tensor, which may be on the meta device
-            raise InvalidArgumentError(f"std must be positive in every channel, got {shown(std)}")
+            raise InvalidArgumentError(f"std must be positive in every channel, got {brief(std)}")
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
         """Return the normalised batch, of the same shape."""
@@ -49,7 +50,7 @@ def _per_channel(name: str, values: Sequence[float], input_shape: Sequence[int])
     if len(values) not in (1, channels) or not all(-largest <= value <= largest for value in values):
         raise InvalidArgumentError(
             f"{name} must be 1 or {channels} finite numbers for images of shape {tuple(input_shape)}, "
-            f"got {shown(values)}"
+            f"got {brief(values)}"
         )
     spread = [float(value) for value in values] * (channels if len(values) == 1 else 1)
     return torch.tensor(spread, dtype=torch.float32).reshape(channels, *(1 for _ in rest))

@@ -15,8 +15,9 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load as tensors_from_bytes
 
-from smoothcert.errors import CheckpointError, shown
+from smoothcert.errors import CheckpointError
 from smoothcert.reading import parse_json, read_bytes, read_start
+from smoothcert.visible import brief
 
 _MOST_HEADER = 16 * 2**20  # bytes; networks of a thousand layers need one in a hundred of it
 _MOST_AXES = 16
@@ -101,14 +102,14 @@ def _metadata(found: Any) -> dict[str, str]:
 def _entry(name: str, found: Any) -> tuple[Entry, int]:
     """Return what the header says about one tensor, and where its bytes end."""
     if not isinstance(found, dict) or set(found) != {"dtype", "shape", "data_offsets"}:
-        raise CheckpointError(f"{shown(name)} is no entry of a tensor")
+        raise CheckpointError(f"{brief(name)} is no entry of a tensor")
     kind, shape, place = found["dtype"], found["shape"], found["data_offsets"]
     if not isinstance(kind, str) or kind not in _TYPES:
-        raise CheckpointError(f"{shown(name)} has the unknown type {shown(kind)}")
+        raise CheckpointError(f"{brief(name)} has the unknown type {brief(kind)}")
     if not _whole_numbers(shape) or len(shape) > _MOST_AXES or not _whole_numbers(place) or len(place) != 2:
-        raise CheckpointError(f"{shown(name)} has the shape {shown(shape)} at {shown(place)}")
+        raise CheckpointError(f"{brief(name)} has the shape {brief(shape)} at {brief(place)}")
     if place[1] - place[0] != math.prod(shape) * _TYPES[kind].itemsize:
-        raise CheckpointError(f"{shown(name)} has a shape that its bytes do not fill, {shown(shape)}")
+        raise CheckpointError(f"{brief(name)} has a shape that its bytes do not fill, {brief(shape)}")
     return (_TYPES[kind], tuple(shape)), place[1]
 
 

@@ -12,9 +12,10 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike
 
-from smoothcert.errors import InvalidArgumentError, shown
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, checked_probability, checked_radius, plain
 from smoothcert.noise.replacement_threshold import replacement_threshold, threshold_above, threshold_below
+from smoothcert.visible import brief
 
 MOST_COORDINATES = 4_096
 """Largest radius looked for, in coordinates: beyond it the exact numbers become slow, and no votes reach it."""
@@ -53,7 +54,7 @@ class DiscreteReplacement(NoiseLaw):
         if isinstance(self.levels, bool) or not isinstance(self.levels, int) or not 2 <= self.levels <= 2**16:
             raise InvalidArgumentError(
                 "levels must be an integer from 2 to 65536 (2: black and white, 256: bytes), got "
-                f"{shown(self.levels)}"
+                f"{brief(self.levels)}"
             )
         number = isinstance(self.keep, int | float | np.integer | np.floating) and not isinstance(
             self.keep, bool
@@ -61,7 +62,7 @@ class DiscreteReplacement(NoiseLaw):
         if not number or not 1 / self.levels < self.keep < 1 or self.fraction * self.levels <= 1:
             raise InvalidArgumentError(
                 f"keep must be a probability above 1/levels = {1 / self.levels:g}, where nothing is left of the "
-                f"image, and below 1, got {shown(self.keep)}"
+                f"image, and below 1, got {brief(self.keep)}"
             )
 
         if self.fraction.denominator * (self.levels - 1) > _MOST_CELLS:

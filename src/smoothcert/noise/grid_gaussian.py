@@ -11,10 +11,11 @@ import numpy as np
 import torch
 from scipy.special import ndtr, ndtri
 
-from smoothcert.errors import InvalidArgumentError, InvalidImageError, shown
+from smoothcert.errors import InvalidArgumentError, InvalidImageError
 from smoothcert.noise.additive import AdditiveNoise, Floats
 from smoothcert.noise.grid_table import grid_table
 from smoothcert.noise.law import NOISE_LAWS, check_scale
+from smoothcert.visible import brief
 
 STEPS = 255  # of the grid between 0 and 1
 _NEAR = 5e-5  # of a step: what float32 makes of k/255 by any route is nearer than that
@@ -57,7 +58,7 @@ class GridGaussian(AdditiveNoise):
         if not whole or not 1 <= self.dimension <= _MOST_COORDINATES:
             raise InvalidArgumentError(
                 "dimension must be an integer number of coordinates of at least 1 and at most 2^40, got "
-                f"{shown(self.dimension)}"
+                f"{brief(self.dimension)}"
             )
 
     @classmethod

@@ -12,8 +12,9 @@ import numpy as np
 import torch
 from numpy.typing import ArrayLike, NDArray
 
-from smoothcert.errors import InvalidArgumentError, shown
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.registry import Registry
+from smoothcert.visible import brief
 
 _SMALLEST, _LARGEST = 1e-4, 1e4  # float32 resolves 6e-8 near 1: enough below the one, and above for the other
 
@@ -109,7 +110,7 @@ def noise_from(description: dict[str, Any]) -> NoiseLaw:
     if not isinstance(description, dict) or "name" not in description:
         raise InvalidArgumentError(
             'a description of noise must be a table with a name, such as {"name": "gaussian", "sigma": 0.25}, '
-            f"got {shown(description)}"
+            f"got {brief(description)}"
         )
     kind = NOISE_LAWS[description["name"]]
     given = {key: value for key, value in description.items() if key != "name"}
@@ -117,7 +118,7 @@ def noise_from(description: dict[str, Any]) -> NoiseLaw:
     for name in given:
         if name not in {field.name for field in takes}:
             raise InvalidArgumentError(
-                f"noise {kind.law_name!r} has no parameter {shown(name)}; it takes "
+                f"noise {kind.law_name!r} has no parameter {brief(name)}; it takes "
                 f"{', '.join(field.name for field in takes)}"
             )
     for field in takes:
@@ -132,12 +133,12 @@ def check_scale(name: str, value: float) -> None:
     # Comparisons alone: an integer may be too large to become a float.
     if not number or not 0 < value < math.inf:
         raise InvalidArgumentError(
-            f"{name} must be a positive, finite number of pixel units (images span [0, 1]), got {shown(value)}"
+            f"{name} must be a positive, finite number of pixel units (images span [0, 1]), got {brief(value)}"
         )
     if not _SMALLEST <= value <= _LARGEST:
         raise InvalidArgumentError(
             f"{name} must lie between {_SMALLEST:g} and {_LARGEST:g}, where float32 pixels can show the noise, "
-            f"got {shown(value)}"
+            f"got {brief(value)}"
         )
 
 
@@ -145,7 +146,7 @@ def checked_probability(name: str, value: ArrayLike) -> NDArray[np.float64]:
     """Return probabilities as an array; refuse what lies outside [0, 1]."""
     p = np.asarray(value, dtype=np.float64)
     if not ((p >= 0) & (p <= 1)).all():
-        raise InvalidArgumentError(f"{name} must lie in [0, 1], got {value!r}")
+        raise InvalidArgumentError(f"{name} must lie in [0, 1], got {brief(value)}")
     return p
 
 
@@ -153,7 +154,7 @@ def checked_radius(value: ArrayLike) -> NDArray[np.float64]:
     """Return radii as an array; refuse what is not >= 0."""
     r = np.asarray(value, dtype=np.float64)
     if not (r >= 0).all():
-        raise InvalidArgumentError(f"radius must be >= 0, got {value!r}")
+        raise InvalidArgumentError(f"radius must be >= 0, got {brief(value)}")
     return r
 
 

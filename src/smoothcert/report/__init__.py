@@ -11,6 +11,7 @@ from smoothcert.report.preview_table import print_preview
 from smoothcert.report.style import figure_svg, save_figure
 from smoothcert.report.summary import Summary, describe_indices
 from smoothcert.report.tables import common_grid, percent, print_summaries
+from smoothcert.report.terminal import make_table, print_tables, say
 
 __all__ = [
     "LISTINGS",
@@ -23,6 +24,7 @@ __all__ = [
     "describe_indices",
     "figure_svg",
     "images_figure",
+    "make_table",
     "member_curves",
     "members_to_json",
     "p_hat_figure",
@@ -31,9 +33,11 @@ __all__ = [
     "print_listing",
     "print_preview",
     "print_summaries",
+    "print_tables",
     "returned_by_phase",
     "sample_reduction",
     "save_figure",
+    "say",
     "time_reduction",
     "votes_figure",
     "write_report",

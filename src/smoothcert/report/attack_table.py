@@ -13,6 +13,7 @@ from smoothcert.certificates.radii import named_radii
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables import percent
+from smoothcert.report.terminal import make_table, print_tables
 
 _EXPLAINED = (
     "The truth lies between: certified accuracy is proven (error alpha per image), accuracy under attack is what the "
@@ -61,21 +62,9 @@ def attack_lines(attack: AttackResults) -> list[str]:
 
 def print_attack(attack: AttackResults) -> None:
     """Print the table and what belongs to it."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(title="Accuracy (%) at radius", title_justify="left", box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("", no_wrap=True)
-    for radius in attack_radii(attack):
-        table.add_column(f"r={radius:g}", justify="right", no_wrap=True)
-    for name, cells in attack_rows(attack).items():
-        table.add_row(name, *cells)
-    terminal = Console()
-    console = terminal if terminal.is_terminal else Console(width=160)
-    console.print(table)
-    for line in attack_lines(attack):
-        console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+    columns = ("", *(f"r={radius:g}" for radius in attack_radii(attack)))
+    rows = ((name, *cells) for name, cells in attack_rows(attack).items())
+    print_tables([make_table("Accuracy (%) at radius", columns, rows)], attack_lines(attack), width=160)
 
 
 def attack_to_json(attack: AttackResults) -> dict[str, Any]:

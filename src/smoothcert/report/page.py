@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothcert.arguments import check_kind, check_path
 from smoothcert.atomic import write_atomically
 from smoothcert.attacks import AttackResults
 from smoothcert.certificates import ACR_CAVEAT
@@ -68,6 +69,15 @@ def write_report(
         notes: sentences to add under the headline, as plain text.
         attack: on the images of the last run: its curve, the gap and what became of the certificates are shown.
     """
+    check_kind("runs", runs, Mapping, 'a table of runs by name, such as {"my run": run}')
+    for run in runs.values():
+        check_kind("each of runs", run, Run, "a Run: Run.open(folder), or what certify returned")
+    if dataset is not None:
+        check_kind("dataset", dataset, Dataset, "the smoothcert Dataset of the last run, or None")
+    if attack is not None:
+        check_kind("attack", attack, AttackResults, "what attack_images returned, or None")
+    check_kind("notes", notes, (list, tuple), "a list of sentences")
+    path = check_path("path", path)
     _check(runs)
     summaries = [Summary.of_run(run, name) for name, run in runs.items()]
     name, main = list(runs.items())[-1]
@@ -76,7 +86,7 @@ def write_report(
     warnings = [f'<p class="warning">{html_text(line)}</p>' for line in _warnings(runs)]
     page = Template(files("smoothcert.report").joinpath("page.html").read_text(encoding="utf-8"))
     write_atomically(
-        Path(path),
+        path,
         page.substitute(
             title=html_text(title),
             headline=_headline(summaries, radii),

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from smoothcert.certificates import Procedure, SmoothedClassifier, check_batch_size
 from smoothcert.data import Dataset
 from smoothcert.execution import calibrate, preview
+from smoothcert.report.terminal import make_table, print_tables
 from smoothcert.sampling import check_workers
 
 
@@ -28,10 +29,6 @@ def print_preview(
 
     Nothing is certified and nothing is written. The times take every worker to be as fast as one alone.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
     example = classifier.check_image(dataset.image(indices[0]))
     start = time.monotonic()
     certification = classifier.certification(
@@ -43,24 +40,27 @@ def print_preview(
     most = check_workers(workers)
     found = calibrate(certification, dataset, indices, batch_size=rows)
     counts = sorted({1, most, 2 * most})
-    table = Table(title=f"Expected cost of {len(indices)} images", title_justify="left", box=SIMPLE_HEAD)
-    for heading in ("procedure", "votes/image", *(f"{n} worker{'s' * (n > 1)}" for n in counts)):
-        table.add_column(heading, justify="left" if heading == "procedure" else "right", no_wrap=True)
-    for cost in preview(found, procedure, classifier.noise, alpha, len(indices)):
-        times = [_duration(set_up + cost.worker_seconds / n) for n in counts]
-        table.add_row(cost.procedure, f"{cost.votes_per_image:,.0f}", *times)
-    terminal = Console()
-    console = terminal if terminal.is_terminal else Console(width=120)
-    console.print(table)
+    costs = preview(found, procedure, classifier.noise, alpha, len(indices))
+    table = make_table(
+        f"Expected cost of {len(indices)} images",
+        ("procedure", "votes/image", *(f"{n} worker{'s' * (n > 1)}" for n in counts)),
+        (
+            (
+                cost.procedure,
+                f"{cost.votes_per_image:,.0f}",
+                *(_duration(set_up + cost.worker_seconds / n) for n in counts),
+            )
+            for cost in costs
+        ),
+    )
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 + found.buffer_bytes * most / 2**20
-    console.print(
+    small_print = (
         f"engine {certification.engine.engine_name}, set up in {set_up:.1f} s; "
         f"{1 / found.seconds_per_vote:,.0f} votes/s per worker; "
-        f"about {memory:,.0f} MB in all, {found.buffer_bytes / 2**20:.1f} MB of it noise per worker.\n"
+        f"about {memory:,.0f} MB in all, {found.buffer_bytes / 2**20:.1f} MB of it noise per worker.",
         f"From pilot votes of {len(found.shares)} images; nothing was written.",
-        style="dim",
-        highlight=False,
     )
+    print_tables([table], small_print, width=120)
 
 
 def _duration(seconds: float) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.report.sweep import SweepRow
 from smoothcert.report.tables import accuracy_cells, common_grid, percent
+from smoothcert.report.terminal import make_table, print_tables
 from smoothcert.store import floor_digits
 
 
@@ -17,37 +18,29 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
         over: name of the setting.
         rows: what `run_sweep` returned.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    summaries = [row.summary for row in rows]
-    grid = common_grid(summaries)
-    title = f"Sweep over {over}: certified accuracy (%) at radius, rounded down, and costs"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column(over, no_wrap=True)
+    grid = common_grid([row.summary for row in rows])
     costs = ("heads %", "noisy %", "MFLOPs", "parameters", "train s", "s/epoch", "train MB", "cert. s/image")
-    for heading in ("ACR", *(f"r={radius:g}" for radius in grid), *costs):
-        table.add_column(heading, justify="right", no_wrap=True)
-    for row in rows:
-        table.add_row(
-            row.value,
-            floor_digits(row.summary.results.average_radius(), 5),
-            *accuracy_cells(row.summary, grid),
-            _range(row.head_accuracy),
-            percent(row.accuracy),
-            f"{row.flops / 1e6:,.2f}",
-            f"{row.parameters:,}",
-            f"{row.training_seconds:,.1f}",
-            f"{row.training_seconds / row.epochs:,.2f}",
-            f"{row.memory_mb:,.0f}",
-            f"{row.certification_seconds:.3f}",
-        )
-    terminal = Console()
-    console = terminal if terminal.is_terminal else Console(width=200)
-    console.print(table)
-    for line in _small_print(over, rows):
-        console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+    table = make_table(
+        f"Sweep over {over}: certified accuracy (%) at radius, rounded down, and costs",
+        (over, "ACR", *(f"r={radius:g}" for radius in grid), *costs),
+        (
+            (
+                row.value,
+                floor_digits(row.summary.results.average_radius(), 5),
+                *accuracy_cells(row.summary, grid),
+                _range(row.head_accuracy),
+                percent(row.accuracy),
+                f"{row.flops / 1e6:,.2f}",
+                f"{row.parameters:,}",
+                f"{row.training_seconds:,.1f}",
+                f"{row.training_seconds / row.epochs:,.2f}",
+                f"{row.memory_mb:,.0f}",
+                f"{row.certification_seconds:.3f}",
+            )
+            for row in rows
+        ),
+    )
+    print_tables([table], _small_print(over, rows), width=200)
 
 
 def _small_print(over: str, rows: Sequence[SweepRow]) -> Iterator[str]:

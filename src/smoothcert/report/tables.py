@@ -12,6 +12,7 @@ from smoothcert.certificates import ACR_CAVEAT, radius_grid
 from smoothcert.certificates.radii import named_radii
 from smoothcert.report.members import member_curves
 from smoothcert.report.summary import Summary
+from smoothcert.report.terminal import make_table, print_tables
 from smoothcert.store import floor_digits
 
 _STEPS = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
@@ -59,51 +60,47 @@ def print_summaries(summaries: Sequence[Summary], radii: NDArray[np.float64] | N
         summaries: what to compare.
         radii: radii in pixel units; a common grid by default.
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
     grid = common_grid(summaries) if radii is None else named_radii(radii)
-    title = "Certified accuracy (%) at radius, rounded down"
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    table.add_column("", no_wrap=True)
     costs = [summary.evaluations_per_vote for summary in summaries]
     last = ["passes"] if any(cost not in (None, 1.0) for cost in costs) else []
-    for heading in ("images", "ACR", *(f"r={radius:g}" for radius in grid), "abst.", "votes", *last):
-        table.add_column(heading, justify="right", no_wrap=True)
+    columns = ("", "images", "ACR", *(f"r={radius:g}" for radius in grid), "abst.", "votes", *last)
     # Long paths would push the figures off the screen: rows are numbered then, and named below.
     numbered = any(len(summary.name) > 12 for summary in summaries)
+    rows = list[Sequence[str]]()
     for number, summary in enumerate(summaries, start=1):
-        table.add_row(
-            f"\\[{number}]" if numbered else summary.name,
-            str(len(summary.results)),
-            floor_digits(summary.results.average_radius(), 5),
-            *accuracy_cells(summary, grid),
-            f"{100 * summary.results.abstained():.1f}",
-            "" if summary.samples is None or not len(summary.samples) else f"{summary.samples.mean():.0f}",
-            *(
-                ["" if summary.evaluations_per_vote is None else f"{summary.evaluations_per_vote:.2f}"]
-                if last
-                else []
-            ),
-        )
+        name = f"[{number}]" if numbered else summary.name
+        rows.append([*_figures(name, summary, grid), *([_passes(summary)] if last else [])])
         if summary.default is not None:
             shares = [percent(share) for share in summary.default.certified_accuracy(grid)]
             acr, abstained = summary.default.average_radius(), 100 * summary.default.abstained()
-            table.add_row("default", "", floor_digits(acr, 5), *shares, f"{abstained:.1f}", "")
+            rows.append(("default", "", floor_digits(acr, 5), *shares, f"{abstained:.1f}", ""))
     curves = list(member_curves(summaries))
     for curve in curves:
         shares = [percent(share) for share in curve.certified_accuracy(grid)]
-        of = summaries.index(curve.ensemble)
-        row = f"\\[{of + 1}]" if numbered else curve.ensemble.name
+        row = f"[{summaries.index(curve.ensemble) + 1}]" if numbered else curve.ensemble.name
         # Which members, where the table holds those of several ensembles.
         name = curve.name if len(curves) == 2 else f"{curve.name}, {row}"
-        table.add_row(name, "", floor_digits(curve.average_radius(), 5), *shares, "", "")
-    terminal = Console()
-    console = terminal if terminal.is_terminal else Console(width=160)
-    console.print(table)
-    for line in [*_small_print(summaries, numbered), *([_ENVELOPE] if curves else [])]:
-        console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
+        rows.append((name, "", floor_digits(curve.average_radius(), 5), *shares, "", ""))
+    table = make_table("Certified accuracy (%) at radius, rounded down", columns, rows)
+    small_print = [*_small_print(summaries, numbered), *([_ENVELOPE] if curves else [])]
+    print_tables([table], small_print, width=160)
+
+
+def _figures(name: str, summary: Summary, grid: NDArray[np.float64]) -> list[str]:
+    """Return the cells of a summary's row but the last."""
+    votes = "" if summary.samples is None or not len(summary.samples) else f"{summary.samples.mean():.0f}"
+    return [
+        name,
+        str(len(summary.results)),
+        floor_digits(summary.results.average_radius(), 5),
+        *accuracy_cells(summary, grid),
+        f"{100 * summary.results.abstained():.1f}",
+        votes,
+    ]
+
+
+def _passes(summary: Summary) -> str:
+    return "" if summary.evaluations_per_vote is None else f"{summary.evaluations_per_vote:.2f}"
 
 
 _TURNED = {

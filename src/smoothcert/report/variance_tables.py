@@ -11,6 +11,7 @@ import numpy as np
 from smoothcert.certificates import ACR_CAVEAT, Staged
 from smoothcert.noise import NoiseLaw
 from smoothcert.report.tables import percent
+from smoothcert.report.terminal import make_table, print_tables
 from smoothcert.store import floor_digits
 from smoothcert.theory import PartStudy, VarianceStudy, first_stage, mean_radii, variance_ratio
 
@@ -108,70 +109,54 @@ def noise_text(noise: NoiseLaw) -> str:
 
 def print_variance(study: VarianceStudy) -> None:
     """Print zetas, variance and success over k, and what they are worth at equal inference."""
-    from rich.console import Console
-
-    terminal = Console()
-    console = terminal if terminal.is_terminal else Console(width=110)
-    for table in (_zeta_table(study), _size_table(study), _inference_table(study)):
-        console.print(table)
-    for line in _small_print(study):
-        console.print(line, style="dim", highlight=False, markup=False, soft_wrap=True)
-
-
-def _new_table(title: str, *headings: str) -> Table:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    table = Table(title=title, title_justify="left", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), pad_edge=False)
-    for number, heading in enumerate(headings):
-        table.add_column(heading, justify="right" if number else "left", no_wrap=True)
-    return table
+    tables = (_zeta_table(study), _size_table(study), _inference_table(study))
+    print_tables(tables, _small_print(study), width=110)
 
 
 def _zeta_table(study: VarianceStudy) -> Table:
-    table = _new_table(
-        "Covariance between members over that within one (median over classes)",
-        "clean part y_c", "zeta_c", "zeta_c, images", "zeta_p", "std of y_c", "std of y_p",
-    )  # fmt: skip
+    rows = []
     for name, part in study.parts.items():
         model = part.model
         deviations = [math.sqrt(float(np.diag(sigma).mean())) for sigma in (model.sigma_c, model.sigma_p)]
         numbers = (model.zeta_c, model.zeta_c_images, model.zeta_p, *deviations)
-        table.add_row(CLEAN_PART_NAMES[name], *(f"{number:.3f}" for number in numbers))
-    return table
+        rows.append((CLEAN_PART_NAMES[name], *(f"{number:.3f}" for number in numbers)))
+    title = "Covariance between members over that within one (median over classes)"
+    columns = ("clean part y_c", "zeta_c", "zeta_c, images", "zeta_p", "std of y_c", "std of y_p")
+    return make_table(title, columns, rows)
 
 
 def _size_table(study: VarianceStudy) -> Table:
-    table = _new_table(
-        "Ensembles of k: variance over that of one member, and chance that the leading class wins",
-        "k", "noise obs.", "pred.", "clean obs.", "pred.", "success obs.", "Gaussian", "Chebyshev >=",
-    )  # fmt: skip
     part = study.parts["mean"]
     noise = variance_ratio(study.sizes, part.model.zeta_p)
     clean = variance_ratio(study.sizes, part.model.zeta_c)
+    rows = []
     for place, k in enumerate(study.sizes):
         ratios = (part.ratios.noise[place], noise[place], part.ratios.clean[place], clean[place])
         chances = (part.success.observed[:, place].mean(), part.success.gaussian[:, place].mean())
         bound = floor_digits(float(part.success.chebyshev[:, place].mean()), 3)
-        table.add_row(
-            str(k), *(f"{abs(ratio):.3f}" for ratio in ratios), *(f"{p:.3f}" for p in chances), bound
+        rows.append(
+            (str(k), *(f"{abs(ratio):.3f}" for ratio in ratios), *(f"{p:.3f}" for p in chances), bound)
         )
-    return table
+    title = "Ensembles of k: variance over that of one member, and chance that the leading class wins"
+    observed = ("noise obs.", "pred.", "clean obs.", "pred.", "success obs.")
+    return make_table(title, ("k", *observed, "Gaussian", "Chebyshev >="), rows)
 
 
 def _inference_table(study: VarianceStudy) -> Table:
-    table = _new_table(
-        "What CERTIFY would report if the Gaussian model were true, no forecast: ACR, certified accuracy (%)",
-        "members x votes", "answers", "ACR", *(f"r={radius:g}" for radius in study.radii),
-    )  # fmt: skip
-    for run in study.equal_inference:
-        table.add_row(
+    rows = (
+        (
             f"{run.members} x {run.votes:,}",
             f"{run.members * run.votes:,}",
             floor_digits(run.acr, 3),
             *(percent(float(share)) for share in run.certified_accuracy),
         )
-    return table
+        for run in study.equal_inference
+    )
+    title = (
+        "What CERTIFY would report if the Gaussian model were true, no forecast: ACR, certified accuracy (%)"
+    )
+    radii = (f"r={radius:g}" for radius in study.radii)
+    return make_table(title, ("members x votes", "answers", "ACR", *radii), rows)
 
 
 def _small_print(study: VarianceStudy) -> Iterator[str]:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 MOST_VOTES = 10**8
 """Of one phase: what nobody draws for an image, and what still fits into memory."""
 _LEVEL = 1  # of zlib: votes are mostly one class, and higher levels win little for much time
-_WIDEST = 4  # bytes of the largest ballot type
 
 
 def ballot_type(num_classes: int) -> np.dtype[Any]:
@@ -43,13 +42,13 @@ def unpack(packed: bytes, num_classes: int, most: int = MOST_VOTES) -> NDArray[A
         most: votes that there can be at most.
     """
     kind = ballot_type(num_classes)
-    raw = _inflate(packed, most * kind.itemsize)
+    raw = inflate(packed, min(most, MOST_VOTES) * kind.itemsize)
     if len(raw) % kind.itemsize:
         raise ValueError(f"damaged votes ({len(raw):,} bytes are no whole number of votes)")
     return np.frombuffer(raw, dtype=kind)
 
 
-def _inflate(packed: bytes, most: int) -> bytes:
+def inflate(packed: bytes, most: int) -> bytes:
     """Return at most `most` bytes from exactly one compressed stream; raise ValueError otherwise."""
     if not isinstance(packed, bytes):
         raise ValueError(f"damaged votes (they are stored as {type(packed).__name__}, not as bytes)")
@@ -75,11 +74,6 @@ def tallied(classes: NDArray[Any], num_classes: int) -> NDArray[np.int64]:
 def as_text(packed: Mapping[str, bytes]) -> dict[str, str]:
     """Return packed votes by phase as text, for JSON."""
     return {phase: base64.b85encode(votes).decode() for phase, votes in packed.items()}
-
-
-def from_text(text: Mapping[str, str]) -> dict[str, bytes]:
-    """Read what `as_text` wrote."""
-    return {phase: base64.b85decode(votes) for phase, votes in text.items()}
 
 
 class BallotBox:
@@ -112,15 +106,3 @@ class BallotBox:
     def packed(self) -> dict[str, bytes]:
         """Return the votes so far by phase, packed; nothing if any are missing."""
         return {**self._done, self._phase: pack(self._now)} if self._whole else {}
-
-    def snapshot(self) -> dict[str, str] | None:
-        """Return the votes so far as text, for `restore`."""
-        return as_text(self.packed()) or None
-
-    def restore(self, saved: Mapping[str, str] | None) -> None:
-        """Return to a snapshot; without one, as from a run that kept only counts, the box stays empty."""
-        if saved is None:
-            self._whole = False
-            return
-        *done, (self._phase, now) = from_text(saved).items()
-        self._done, self._now = dict(done), bytearray(_inflate(now, MOST_VOTES * _WIDEST))

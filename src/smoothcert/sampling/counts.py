@@ -48,16 +48,3 @@ class Counts:
             return NotImplemented
         same = (self.drawn, self.evaluations) == (other.drawn, other.evaluations)
         return same and bool(np.array_equal(self.votes, other.votes))
-
-    def to_json(self) -> dict[str, object]:
-        """Return plain lists and numbers; `from_json` reads them back."""
-        return {"votes": self.votes.tolist(), "drawn": self.drawn, "evaluations": self.evaluations}
-
-    @classmethod
-    def from_json(cls, record: dict[str, object]) -> Counts:
-        """Read what `to_json` wrote."""
-        return cls(
-            np.asarray(record["votes"], dtype=np.int64),
-            int(str(record["drawn"])),
-            int(str(record["evaluations"])),
-        )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -9,9 +10,10 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from smoothcert.sampling.ballots import BallotBox, as_text, from_text
+from smoothcert.sampling.ballots import BallotBox
 from smoothcert.sampling.chunks import Chunk, ChunkVotes
 from smoothcert.sampling.counts import Counts
+from smoothcert.sampling.saved_votes import read_votes, save_votes
 from smoothcert.sampling.schedule import CHUNK_VOTES, Phase
 
 LOOKAHEAD = 16
@@ -66,6 +68,7 @@ class Journey:
         self.spent = [None] * len(self.deciders)
         self.ballots: list[dict[str, bytes]] = [{} for _ in self.deciders]  # packed, by answer and phase
         self._boxes = [BallotBox() for _ in self.deciders]
+        self._paid = array("q")  # forward passes by chunk and answer, for snapshots
         self.decided = False  # every decider has what it needs
         self._look = 0  # global number of the next look
         self._seconds = 0.0
@@ -108,6 +111,7 @@ class Journey:
         while not self.decided and (ready := self._waiting.pop(self._absorbed, None)) is not None:
             self._votes += ready.votes
             self._passes += ready.evaluations
+            self._paid.extend(ready.evaluations.tolist())
             for answer, box in enumerate(self._boxes):
                 box.add(None if ready.classes is None else ready.classes[answer])
             self._drawn += self._phase.chunk_votes(self._absorbed)
@@ -135,37 +139,30 @@ class Journey:
             self._passes_before += self._passes
             self._start_phase(self._phase_number + 1)
 
-    def snapshot(self) -> dict[str, Any]:
-        """Return the counted part of the journey as plain values, for `restore` after a crash."""
-        return {
-            "phase": self._phase_number,
-            "look": self._look,
-            "look_in_phase": self._look_in_phase,
-            "chunks": self._absorbed,
-            "drawn": self._drawn,
-            "before": self._before,
-            "votes": self._votes.tolist(),
-            "passes": self._passes.tolist(),
-            "passes_before": self._passes_before.tolist(),
-            "seconds": self._seconds,
-            "spent": [s and [s.samples, s.evaluations, s.seconds] for s in self.spent],
-            "ballots": [box.snapshot() for box in self._boxes],
-            "cast": [as_text(ballots) for ballots in self.ballots],
-        }
+    def snapshot(self) -> dict[str, Any] | None:
+        """Return the counted votes as plain values, for `restore` after a crash; None if only counts were kept."""
+        packed = [box.packed() for box in self._boxes]
+        if not all(packed):
+            return None
+        ends = [None if spent is None else spent.seconds for spent in self.spent]
+        return save_votes(packed, self._paid.tobytes(), [self._seconds, *ends])
 
-    def restore(self, saved: dict[str, Any]) -> None:
-        """Continue from a snapshot; the deciders must have been restored to the same moment."""
-        self._start_phase(saved["phase"])
-        self._look, self._look_in_phase = saved["look"], saved["look_in_phase"]
-        self._issued = self._absorbed = saved["chunks"]
-        self._drawn, self._before, self._seconds = saved["drawn"], saved["before"], saved["seconds"]
-        self._votes = np.asarray(saved["votes"], dtype=np.int64)
-        self._passes = np.asarray(saved["passes"], dtype=np.int64)
-        self._passes_before = np.asarray(saved["passes_before"], dtype=np.int64)
-        self.spent = [s and Spent(*s) for s in saved["spent"]]
-        # A run that was begun before votes were kept one by one goes on with counts alone.
-        nothing = [None] * len(self.deciders)
-        self._boxes = [BallotBox() for _ in self.deciders]
-        for box, state in zip(self._boxes, saved.get("ballots", nothing), strict=True):
-            box.restore(state)
-        self.ballots = [from_text(text or {}) for text in saved.get("cast", nothing)]
+    def restore(self, saved: Any) -> None:
+        """Walk a new journey through the votes of a snapshot once more: every look and decision is made again.
+
+        Nothing else is believed, so no state can bring counts that are not the sum of its votes. Raises ValueError
+        for what no snapshot of this journey can be; the journey is of no use then.
+        """
+        votes = read_votes(saved, self.phases, len(self.deciders), self.num_classes)
+        for part in votes.chunks(self.num_classes):
+            chunk = self.next_chunk()
+            if chunk is None:
+                raise ValueError("there are votes beyond the look that decided")
+            self.take(chunk, part)
+        if self.decided:
+            raise ValueError("all is decided, so nothing was under way")
+        self._seconds, *ends = (0.0 if seconds is None else seconds for seconds in votes.seconds)
+        self.spent = [
+            None if spent is None else Spent(spent.samples, spent.evaluations, seconds)
+            for spent, seconds in zip(self.spent, ends, strict=True)
+        ]

@@ -23,6 +23,10 @@ from smoothcert.sampling.chunks import Chunk, ChunkVotes
 from smoothcert.sampling.process_sampler import ProcessSampler
 from smoothcert.sampling.sampler import Sampler
 from smoothcert.sampling.threads import single_threaded_torch
+from smoothcert.visible import brief
+
+MOST_WORKERS = 1_024
+"""Each is a thread with a buffer of its own, and maybe a process; more than cores gain nothing."""
 
 _log = logging.getLogger("smoothcert")
 
@@ -33,12 +37,12 @@ def default_workers() -> int:
 
 
 def check_workers(workers: int | None) -> int:
-    """Return `workers` if it is a positive integer, or one per core for None."""
+    """Return `workers` if it is an integer from 1 to 1,024, or one per core for None."""
     if workers is None:
-        return default_workers()
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+        return min(default_workers(), MOST_WORKERS)
+    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
         raise InvalidArgumentError(
-            f"workers must be a positive integer or None (one per core), got {workers!r}"
+            f"workers must be an integer from 1 to {MOST_WORKERS:,} or None (one per core), got {brief(workers)}"
         )
     return workers
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping, Sequence
+import operator
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
+from smoothcert.arguments import check_kind, check_path
 from smoothcert.certificates import (
     Certificate,
     Certification,
@@ -16,15 +17,18 @@ from smoothcert.certificates import (
     Procedure,
     SmoothedClassifier,
     check_batch_size,
+    check_subjects,
 )
 from smoothcert.data import Dataset
 from smoothcert.ensembles import refuse_overlap
-from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
+from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.execution import certify_images, progress
 from smoothcert.sampling import COMPARED_CHUNKS, check_workers
-from smoothcert.store.database import FILE_NAME, RunDatabase
+from smoothcert.store.database import RunDatabase
 from smoothcert.store.manifest import check_same, make_manifest
+from smoothcert.store.places import begin, hold, origin_of, stored_manifest
 from smoothcert.store.run import Run
+from smoothcert.visible import brief
 
 
 def certify(
@@ -60,6 +64,7 @@ def certify(
         resume: continue the run in `out`, or start it if there is none.
         show_progress: None shows it on a terminal only.
     """
+    check_subjects(classifier, dataset)
     runs = certify_panel(
         classifier,
         dataset,
@@ -105,48 +110,54 @@ def certify_panel(
 
     The other arguments are those of `certify`.
     """
-    runs_at = {name: None if out is None else Path(out) for name, out in outs.items()}
-    stored = [_stored_manifest(folder, resume) for folder in runs_at.values()]
-    known = next((manifest for manifest in stored if manifest is not None), None)
-    if known is not None:  # what the user left open stays as it was
-        seed = int(known["seed"]) if seed is None else seed
-        engine = known["engine"] if engine == "auto" else engine
-    chosen = check_indices(dataset, indices)
-    refuse_overlap(classifier, dataset, chosen)
-    first = _check_images(classifier, dataset, chosen)
-    certification = classifier.certification(
-        FixedSample() if procedure is None else procedure,
-        alpha=alpha,
-        seed=seed,
-        engine=engine,
-        example=first,
-        images=len(chosen),
-    )
-    if len(certification.models) != len(runs_at):
-        raise InvalidArgumentError(
-            f"the model answers for {len(certification.models)} classifiers, but {len(runs_at)} runs are named; "
-            "use certify_panel with one name per answer"
+    check_subjects(classifier, dataset)
+    check_kind("outs", outs, Mapping, "a table of run folders (or None) by name")
+    if folders is not None:
+        check_kind("folders", folders, Mapping, "a table of model folders by name")
+    check_kind("engine", engine, str, "the name of an engine, or auto")
+    runs_at = {name: None if out is None else check_path("out", out) for name, out in outs.items()}
+    with hold(runs_at.values()):  # before the first check, so that nobody works in vain
+        stored = [stored_manifest(folder, resume) for folder in runs_at.values()]
+        known = next((manifest for manifest in stored if manifest is not None), None)
+        if known is not None:  # what the user left open stays as it was
+            seed = int(known["seed"]) if seed is None else seed
+            engine = known["engine"] if engine == "auto" else engine
+        chosen = check_indices(dataset, indices)
+        refuse_overlap(classifier, dataset, chosen)
+        first = _check_images(classifier, dataset, chosen)
+        certification = classifier.certification(
+            FixedSample() if procedure is None else procedure,
+            alpha=alpha,
+            seed=seed,
+            engine=engine,
+            example=first,
+            images=len(chosen),
         )
-    manifests = [make_manifest(certification, i, dataset, chosen) for i in range(len(runs_at))]
-    for folder, old, new in zip(runs_at.values(), stored, manifests, strict=True):
-        if old is not None:
-            check_same(old, new, str(folder))
-    workers = check_workers(workers)
-    rows = check_batch_size(batch_size, first, certification.engine)
-    some = {index: classifier.check_image(dataset.image(index)) for index in chosen[:COMPARED_CHUNKS]}
-    certification.check(some, batch_size=rows)
-    origins = [_origin(out, (folders or {}).get(name), dataset) for name, out in runs_at.items()]
-    databases = _begin(runs_at.values(), stored, manifests, origins)
-    try:
-        _run(certification, dataset, chosen, databases, workers, rows, show_progress)
-        runs = {name: Run.read(db, _title(name, db)) for name, db in zip(runs_at, databases, strict=True)}
-    except BaseException:
+        if len(certification.models) != len(runs_at):
+            raise InvalidArgumentError(
+                f"the model answers for {len(certification.models)} classifiers, but {len(runs_at)} runs are named; "
+                "use certify_panel with one name per answer"
+            )
+        manifests = [make_manifest(certification, i, dataset, chosen) for i in range(len(runs_at))]
+        for folder, old, new in zip(runs_at.values(), stored, manifests, strict=True):
+            if old is not None:
+                check_same(old, new, str(folder))
+        workers = check_workers(workers)
+        rows = check_batch_size(batch_size, first, certification.engine)
+        some = {index: classifier.check_image(dataset.image(index)) for index in chosen[:COMPARED_CHUNKS]}
+        certification.check(some, batch_size=rows)
+        origins = [origin_of(out, (folders or {}).get(name), dataset) for name, out in runs_at.items()]
+        databases = begin(runs_at.values(), stored, manifests, origins)
+        try:
+            _run(certification, dataset, chosen, databases, workers, rows, show_progress)
+            runs = {name: Run.read(db, _title(name, db)) for name, db in zip(runs_at, databases, strict=True)}
+        except BaseException:
+            for database in databases:
+                database.close()
+            raise
         for database in databases:
-            database.close()
-        raise
-    for database in databases:
-        database.close(finished=True)
-    return runs
+            database.close(finished=True)
+        return runs
 
 
 def _run(
@@ -170,46 +181,9 @@ def _run(
             keeper,
             workers=workers,
             batch_size=batch_size,
-            saved=databases[0].unfinished(),
+            saved=databases[0].unfinished,
             show=show,
         )
-
-
-def _begin(
-    folders: Iterable[Path | None],
-    stored: Iterable[dict[str, Any] | None],
-    manifests: Iterable[dict[str, Any]],
-    origins: Iterable[dict[str, str]],
-) -> list[RunDatabase]:
-    """Open the databases and write the manifests of new runs; what cannot be begun leaves nothing behind."""
-    opened: list[RunDatabase] = []
-    begun: list[RunDatabase] = []
-    try:
-        for folder, old, new, origin in zip(folders, stored, manifests, origins, strict=True):
-            opened.append(RunDatabase(folder, writable=True))
-            if old is None:
-                begun.append(opened[-1])
-                opened[-1].begin(new, origin)
-    except BaseException:
-        for database in opened:
-            database.close()
-        for database in begun:
-            database.remove()
-        raise
-    return opened
-
-
-def _origin(out: Path | None, model: str | Path | None, dataset: Dataset) -> dict[str, str]:
-    """Say where model and data are as seen from the run folder, so that all may be moved together."""
-    places = {"model": model, "data_dir": dataset.data_dir}
-    if out is None:
-        return {}
-    start = out.resolve()
-    return {
-        name: os.path.relpath(Path(place).resolve(), start)
-        for name, place in places.items()
-        if place is not None
-    }
 
 
 class _Keeper:
@@ -217,7 +191,7 @@ class _Keeper:
 
     def __init__(self, databases: Sequence[RunDatabase], dataset: Dataset) -> None:
         self.databases, self.labels = databases, dataset.labels
-        self.done = [{row[0] for row in db.rows("SELECT idx FROM certificates")} for db in databases]
+        self.done = [{row[0] for row in db.each("SELECT idx FROM certificates")} for db in databases]
 
     def finished_everywhere(self) -> set[int]:
         return set.intersection(*self.done)
@@ -236,7 +210,12 @@ def check_indices(dataset: Dataset, indices: Sequence[int] | None) -> tuple[int,
     """Return the images to certify, each once; all for None."""
     if indices is None:
         return tuple(range(len(dataset)))
-    chosen = tuple(int(index) for index in indices)
+    try:
+        chosen = tuple(operator.index(index) for index in indices)
+    except TypeError as error:
+        raise InvalidArgumentError(
+            f"indices must be a list of whole numbers, got {brief(indices)}"
+        ) from error
     wrong = [index for index in chosen if not 0 <= index < len(dataset)]
     if wrong or not chosen or len(set(chosen)) != len(chosen):
         raise InvalidArgumentError(
@@ -244,25 +223,6 @@ def check_indices(dataset: Dataset, indices: Sequence[int] | None) -> tuple[int,
             f"{wrong[0] if wrong else list(chosen)[:10]}"
         )
     return chosen
-
-
-def _stored_manifest(folder: Path | None, resume: bool) -> dict[str, Any] | None:
-    """Return the manifest of a run to continue; refuse to write into an existing run without resume."""
-    if folder is None:
-        return None
-    if folder.exists() and not folder.is_dir():
-        raise StoreError(f"{folder} is a file; choose a folder for the run")
-    if not (folder / FILE_NAME).exists():
-        return None
-    if not resume:
-        raise StoreError(
-            f"{folder} already holds a run; continue it with resume (--resume) or choose another folder"
-        )
-    database = RunDatabase(folder, writable=False)
-    try:
-        return database.manifest()
-    finally:
-        database.close()
 
 
 def _check_images(classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int]) -> torch.Tensor:

@@ -12,18 +12,15 @@ from pathlib import Path
 from typing import Any
 
 from smoothcert.certificates import Certificate
-from smoothcert.errors import DamagedRunError, StoreError
+from smoothcert.errors import DamagedRunError, FormatError, StoreError
+from smoothcert.reading import parse_json
+from smoothcert.store.connection import FILE_NAME, beside, connect, damaged, store_errors
+from smoothcert.store.manifest_fields import check_fields
 from smoothcert.store.schema import SCHEMA, foreign_tables
 from smoothcert.store.seal import manifest_digest, seal
 
-FILE_NAME = "run.sqlite"
-
-
-def _value(field: Any, text: Any) -> Any:
-    try:
-        return json.loads(text)
-    except (TypeError, ValueError) as error:
-        raise sqlite3.DatabaseError(f"field {field!r} of its manifest is no JSON: {error}") from error
+_MOST_FIELDS, _MOST_MANIFEST = 64, 2**23  # fields, and letters of all of them together
+_MOST_STATE = 2**26  # letters of an image's state; one that is larger is drawn anew
 
 
 def _create(file: Path) -> bool:
@@ -61,75 +58,20 @@ class RunDatabase:
         self.where = "memory" if folder is None else str(folder / FILE_NAME)
         self._digest: str | None = None  # of the manifest, which never changes
         self._created = False  # this process, and no other, made the file
-        self._made: list[Path] = []  # folders that were not there before, innermost first
-        with self._errors("open"):
+        with store_errors("open", self.where):
             if folder is None:
                 self._connection = sqlite3.connect(":memory:", isolation_level=None)
-            else:
-                self._open(folder, writable)
-
-    def _open(self, folder: Path, writable: bool) -> None:
-        """Open the file; a new one that cannot be opened leaves nothing behind."""
-        file = folder / FILE_NAME
-        try:
-            if writable:
-                self._made = [path for path in (folder, *folder.parents) if not path.exists()]
-                folder.mkdir(parents=True, exist_ok=True)
-                self._created = _create(file)
-            mode = "rwc" if writable else "ro"
-            self._connection = sqlite3.connect(
-                f"{file.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None
-            )
-            self._prepare(file, writable)
-        except BaseException:
-            self.remove()
-            raise
-
-    def _prepare(self, file: Path, durable: bool) -> None:
-        try:
-            # SQLite reads what is missing of a last page as zeros. While there is a log, that page is in it.
-            log = file.with_name(f"{FILE_NAME}-wal")
-            page_size = self._connection.execute("PRAGMA page_size").fetchone()[0]
-            if file.stat().st_size % page_size and not (log.exists() and log.stat().st_size):
-                raise sqlite3.DatabaseError("the file is cut short")
-            if self._connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
-                raise sqlite3.DatabaseError("the file fails its consistency check")
-            if durable:
-                self._connection.execute("PRAGMA journal_mode=WAL")
-                self._connection.execute("PRAGMA synchronous=NORMAL")
-        except BaseException:
-            self._connection.close()
-            raise
-
-    @contextmanager
-    def _errors(self, doing: str) -> Iterator[None]:
-        """Turn what SQLite or the file system raises into one sentence with the fix."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            if "full" in str(error) or "I/O" in str(error):
-                raise StoreError(
-                    f"cannot {doing} {self.where}: {error}; free some space and continue with resume"
-                ) from error
-            if "decode" in str(error):  # a text that is no UTF-8
-                raise DamagedRunError(
-                    f"{self.where} is damaged ({error}); restore it from a copy or start a new run"
-                ) from error
-            raise StoreError(f"cannot {doing} {self.where}: {error}") from error
-        except sqlite3.IntegrityError as error:
-            raise StoreError(
-                f"{self.where} already holds this image ({error}); is another process writing to the same run?"
-            ) from error
-        except sqlite3.DatabaseError as error:
-            raise DamagedRunError(
-                f"{self.where} is damaged or no run database ({error}); restore it from a copy or start a new run"
-            ) from error
-        except OSError as error:
-            raise StoreError(f"cannot {doing} {self.where}: {error.strerror or error}") from error
+                return
+            self._created = writable and _create(folder / FILE_NAME)
+            try:
+                self._connection = connect(folder, writable=writable)
+            except BaseException:  # a new one that cannot be opened leaves nothing behind
+                self.remove()
+                raise
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._errors("write"):
+        with store_errors("write", self.where):
             self._connection.execute("BEGIN IMMEDIATE")
             try:
                 yield self._connection
@@ -154,19 +96,51 @@ class RunDatabase:
             for statement in SCHEMA:
                 connection.execute(statement)
             rows = [(field, json.dumps(value)) for field, value in manifest.items()]
+            self._refuse_unreadable(rows)
             connection.executemany("INSERT INTO manifest VALUES (?, ?)", rows)
             connection.executemany("INSERT INTO origin VALUES (?, ?)", list((origin or {}).items()))
 
+    def _refuse_unreadable(self, rows: list[tuple[str, str]]) -> None:
+        """Refuse, before the first vote, a manifest that no reader would take."""
+        if self.folder is None:
+            return
+        try:
+            check_fields({field: json.loads(value) for field, value in rows})
+        except ValueError as error:
+            raise StoreError(f"this run cannot be stored: {error}; keep it in memory (out=None)") from error
+
     def manifest(self) -> dict[str, Any] | None:
-        """Return the manifest, or None if the run never got as far as writing it."""
-        with self._errors("read"):
-            tables = [name for (name,) in self._connection.execute("SELECT name FROM sqlite_master")]
-            if not tables:
-                return None
-            if "manifest" not in tables:
-                raise sqlite3.DatabaseError("it has tables, but no manifest")
-            rows = self._connection.execute("SELECT field, value FROM manifest").fetchall()
-            return {field: _value(field, value) for field, value in rows}
+        """Return the manifest as it is written, for who checks it; None if the run never got as far as writing it."""
+        if not self.rows("SELECT name FROM sqlite_master LIMIT 1"):
+            return None
+        found, left = {}, _MOST_MANIFEST
+        with self.checking():
+            for field, value in self.each(f"SELECT field, value FROM manifest LIMIT {_MOST_FIELDS}"):
+                if not isinstance(field, str) or not isinstance(value, str) or len(value) > left:
+                    raise ValueError("its manifest is larger than any, or not of text")
+                left -= len(value)
+                found[field] = parse_json(value, f"field {field!r} of its manifest", FormatError)
+        return found
+
+    def checked_manifest(self) -> dict[str, Any] | None:
+        """Return the manifest, every field of it as a run writes it; None if there is none yet."""
+        found = self.manifest()
+        if found is not None and self.folder is not None:  # in memory there is only what this process wrote
+            with self.checking():
+                check_fields(found)
+        return found
+
+    @contextmanager
+    def checking(self) -> Iterator[None]:
+        """Turn the ValueError of a check of what was read into the refusal of the whole file."""
+        try:
+            yield
+        except ValueError as error:
+            raise self.damaged(str(error)) from error
+
+    def damaged(self, what: str) -> DamagedRunError:
+        """Return the error for a file with something in it that no run has."""
+        return damaged(self.where, what)
 
     def add(self, certificate: Certificate, label: int) -> None:
         """Store one finished image."""
@@ -215,7 +189,7 @@ class RunDatabase:
 
     def check_integrity(self) -> None:
         """Refuse a file whose indexes disagree with its tables: readers that use the one or the other see two runs."""
-        with self._errors("read"):
+        with store_errors("read", self.where):
             found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
             if found != "ok":
                 raise sqlite3.DatabaseError(f"the file fails its integrity check: {found}")
@@ -224,20 +198,37 @@ class RunDatabase:
         """Store the state of images under way, replacing older ones."""
         with self._transaction() as connection:
             rows = [(index, json.dumps(state)) for index, state in states.items()]
-            connection.executemany("INSERT OR REPLACE INTO unfinished VALUES (?, ?)", rows)
+            kept = [row for row in rows if len(row[1]) <= _MOST_STATE]
+            connection.executemany("INSERT OR REPLACE INTO unfinished VALUES (?, ?)", kept)
 
-    def unfinished(self) -> dict[int, dict[str, Any]]:
-        """Return the states of images under way, by index."""
-        return {index: json.loads(state) for index, state in self.rows("SELECT * FROM unfinished")}
+    def unfinished(self, index: int) -> Any:
+        """Return the state of an image under way as it is stored, for whoever checks it; None for none.
+
+        One that is no JSON is none: the image is drawn anew.
+        """
+        # One at a time: a file may hold any number of them.
+        small = f"typeof(state) = 'text' AND length(state) <= {_MOST_STATE}"
+        rows = self.rows(f"SELECT state FROM unfinished WHERE idx = {index:d} AND {small}")
+        with contextlib.suppress(DamagedRunError):
+            return parse_json(rows[0][0], f"the state of image {index}", DamagedRunError) if rows else None
+        return None
+
+    def each(self, query: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query one by one."""
+        with store_errors("read", self.where):
+            # Not `yield from`: closed with the generator, the cursor would miss its connection.
+            cursor = self._connection.execute(query)
+            while (row := cursor.fetchone()) is not None:
+                yield row
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        with self._errors("read"):
+        with store_errors("read", self.where):
             return self._connection.execute(query).fetchall()
 
     def close(self, *, finished: bool = False) -> None:
         """Close; a finished run becomes one plain file that read-only places can hold."""
-        with self._errors("close"):
+        with store_errors("close", self.where):
             if finished and self.folder is not None:
                 # A panel's first run may have been ahead of the others, and keeps states for all of them.
                 self._connection.execute("DELETE FROM unfinished")
@@ -247,11 +238,9 @@ class RunDatabase:
             self._connection.close()
 
     def remove(self) -> None:
-        """Delete the closed database's files and folders, as far as this process made them."""
-        if self.folder is None:
+        """Delete the closed database's files, if this process made them."""
+        if self.folder is None or not self._created:
             return
         with contextlib.suppress(OSError):
-            for suffix in ("", "-wal", "-shm", "-journal") if self._created else ():
-                (self.folder / f"{FILE_NAME}{suffix}").unlink(missing_ok=True)
-            for path in self._made:
-                path.rmdir()
+            for file in beside(self.folder):
+                file.unlink(missing_ok=True)

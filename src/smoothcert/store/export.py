@@ -11,6 +11,7 @@ from smoothcert.registry import Registry
 from smoothcert.store.run import Run
 from smoothcert.store.tsv import format_tsv
 
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with
 EXPORTERS: Registry[Callable[[Run], bytes]] = Registry("export format")
 
 
@@ -31,7 +32,15 @@ def _tsv(run: Run) -> bytes:
 
 @EXPORTERS.register("csv")
 def _csv(run: Run) -> bytes:
-    return run.to_frame().to_csv(index=False).encode()
+    frame = run.to_frame()
+    for name in frame.select_dtypes(include=["object", "string"]):
+        frame[name] = frame[name].map(_inert, na_action="ignore")
+    return frame.to_csv(index=False).encode()
+
+
+def _inert(cell: object) -> object:
+    """Return a cell that no spreadsheet takes for a formula; numbers, also negative ones, stay numbers."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
 @EXPORTERS.register("json")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from importlib.metadata import version
 from typing import Any
 
@@ -14,6 +15,7 @@ from smoothcert.sampling import CHUNK_VOTES
 
 FORMAT = 1
 _MISSING = "nothing"
+_version = cache(version)  # looked up in files, which takes milliseconds
 
 
 def make_manifest(
@@ -49,10 +51,7 @@ def make_manifest(
         "class_names": list(dataset.class_names),
         "indices": list(indices),
         "versions": {
-            "smoothcert": version("smoothcert"),
-            "torch": version("torch"),
-            "numpy": version("numpy"),
-            "scipy": version("scipy"),
+            **{name: _version(name) for name in ("smoothcert", "torch", "numpy", "scipy")},
             "python": f"{sys.version_info.major}.{sys.version_info.minor}",
         },
     }

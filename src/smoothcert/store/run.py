@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -11,11 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.certificates import Results
-from smoothcert.errors import DamagedRunError, InvalidArgumentError, StoreError
+from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.noise import NORMS
 from smoothcert.sampling import Counts
 from smoothcert.store.database import RunDatabase, refuse_no_run
 from smoothcert.store.other_radii import converted, default_radii, in_norm
+from smoothcert.store.rows import RowReader
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -71,24 +71,16 @@ class Run:
     @classmethod
     def read(cls, database: RunDatabase, name: str) -> Self:
         """Read what an open database holds."""
-        manifest = database.manifest()
+        manifest = database.checked_manifest()
         if manifest is None:
             raise StoreError(f"{database.where} holds no run yet; start it again with resume")
-        foreign = database.foreign_tables()
-        if foreign:  # a view could tell this reader another radius than the next one
-            raise DamagedRunError(
-                f"{database.where} was changed by another program: {foreign[0]}; restore it from a copy"
-            )
-        rows = database.rows(f"SELECT {', '.join(COLUMNS)} FROM certificates ORDER BY idx")
-        last = database.rows(
-            "SELECT votes, drawn, evaluations, phase, MAX(position) FROM counts GROUP BY idx ORDER BY idx"
-        )
-        counts = [Counts(np.asarray(json.loads(votes), dtype=np.int64), n, k) for votes, n, k, _, _ in last]
-        chosen = None
-        if manifest["procedure"].get("runner_up"):
-            first = database.rows("SELECT votes FROM counts WHERE position = 0 ORDER BY idx")
-            chosen = [int(np.argmax(json.loads(votes))) for (votes,) in first]
-        return cls(name, manifest, rows, counts, [phase for _, _, _, phase, _ in last], chosen)
+        reader = RowReader(manifest)
+        with database.checking():
+            query = f"SELECT {', '.join(COLUMNS)} FROM certificates ORDER BY idx"
+            rows = [reader.certificate(row) for row in database.each(query)]
+            first, last = reader.ends(database.each("SELECT * FROM counts ORDER BY idx, position"), rows)
+        chosen = [row.counts.top for row in first] if manifest["procedure"].get("runner_up") else None
+        return cls(name, manifest, rows, [row.counts for row in last], [row.phase for row in last], chosen)
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from array import array
 from decimal import ROUND_FLOOR, Decimal, localcontext
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smoothcert.certificates import Results
 from smoothcert.errors import FormatError, StoreError
+from smoothcert.reading import read_bytes
+from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
+from smoothcert.store.rows import MOST_LABEL
 from smoothcert.store.run import Run
 
 COLUMNS = ("idx", "label", "predict", "radius", "correct", "time")
-_LARGEST = 2**53  # what a float holds exactly
+_MOST_BYTES = 2**24  # some 500,000 images
+_WIDEST = 2**12  # letters of a line
 
 
 def floor_digits(value: float, digits: int = 6) -> str:
@@ -53,11 +59,9 @@ def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
     """
     file = Path(path)
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
+        lines = read_bytes(file, StoreError, most=_MOST_BYTES).decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise FormatError(f"{file} is not text: {error}") from error
-    except OSError as error:
-        raise StoreError(f"cannot read {file}: {error.strerror or error}") from error
     header = lines[0].split("\t") if lines else []
     missing = [name for name in COLUMNS if name not in header]
     if missing:
@@ -65,39 +69,40 @@ def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
             f"{file} line 1: missing column {', '.join(missing)}; expected {' '.join(COLUMNS)}, tab-separated"
         )
     places = [header.index(name) for name in COLUMNS]
-    rows = {
-        number: _row(file, number, line, places)
-        for number, line in enumerate(lines[1:], start=2)
-        if line.strip()
-    }
-    _refuse_repeats(file, {number: row[0] for number, row in rows.items()})
-    table = np.array(list(rows.values()), dtype=np.float64).reshape(-1, 5)
-    results = Results(
-        index=table[:, 0].astype(np.int64),
-        label=table[:, 1].astype(np.int64),
-        predicted=table[:, 2].astype(np.int64),
-        radius=table[:, 3],
-    )
-    return results, table[:, 4]
+    numbers, values = array("q"), array("d")  # not lists: a log may have a million lines
+    for number, line in enumerate(lines[1:], start=2):
+        if line.strip():
+            numbers.append(number)
+            values.extend(_row(file, number, line, places))
+    table = np.array(values, dtype=np.float64).reshape(-1, 5)
+    index, label, predicted = table[:, :3].T.astype(np.int64)
+    _refuse_repeats(file, np.array(numbers), index)
+    return Results(index, label, predicted, table[:, 3]), table[:, 4]
 
 
 def _row(file: Path, number: int, line: str, places: list[int]) -> tuple[int, int, int, float, float]:
     """Read one line: (idx, label, predict, radius, seconds)."""
-    cells = line.split("\t")
+    cells = line[:_WIDEST].split("\t")
     try:
+        if len(line) > _WIDEST:
+            raise ValueError(f"longer than {_WIDEST} letters")
         idx, label, predict, radius, correct, time = (cells[place] for place in places)
         row = (int(idx), int(label), int(predict), float(radius), _seconds(time))
-        if not 0 <= row[3] < float("inf"):
-            raise ValueError(f"radius {radius} is not a finite number >= 0")
-        if row[0] < 0 or row[2] < -1:
-            raise ValueError(f"idx {idx} must be >= 0 and predict {predict} >= -1")
-        if max(abs(number) for number in row[:3]) > _LARGEST:
-            raise ValueError(f"idx, label and predict must be at most {_LARGEST}, got {max(row[:3])}")
+        if not 0 <= row[3] <= MOST_RADIUS:
+            raise ValueError(f"radius {radius} is not a finite number >= 0, or above {MOST_RADIUS:g}")
+        if not 0 <= row[0] <= MOST_INDEX:
+            raise ValueError(f"idx {idx} must be from 0 to {MOST_INDEX}")
+        if not 0 <= row[1] < MOST_LABEL or not -1 <= row[2] < MOST_LABEL:
+            raise ValueError(
+                f"label {label} must be from 0 and predict {predict} from -1 (abstained), both below {MOST_LABEL}"
+            )
         if int(correct) != (row[1] == row[2]):
             raise ValueError(f"correct is {correct}, but label is {label} and predict is {predict}")
     except (ValueError, IndexError) as error:
         reason = f"only {len(cells)} columns" if isinstance(error, IndexError) else str(error)
-        raise FormatError(f"{file} line {number}: {reason}; mend or remove the line: {line!r}") from error
+        raise FormatError(
+            f"{file} line {number}: {reason}; fix or remove the line: {line[:200]!r}"
+        ) from error
     return row
 
 
@@ -111,12 +116,12 @@ def _seconds(text: str) -> float:
     return total
 
 
-def _refuse_repeats(file: Path, indices: dict[int, int]) -> None:
-    """Refuse an image that stands on two lines; `indices` are by line number."""
-    seen: dict[int, int] = {}
-    for number, index in indices.items():
-        if index in seen:
-            raise FormatError(
-                f"{file} line {number}: idx {index} stands already on line {seen[index]}; keep one"
-            )
-        seen[index] = number
+def _refuse_repeats(file: Path, numbers: NDArray[np.int64], index: NDArray[np.int64]) -> None:
+    """Refuse an image that stands on two lines, whose numbers are given."""
+    order = np.argsort(index, kind="stable")
+    again = np.flatnonzero(np.diff(index[order]) == 0)
+    if len(again):
+        first, second = numbers[order[again[0]]], numbers[order[again[0] + 1]]
+        raise FormatError(
+            f"{file} line {second}: idx {index[order[again[0]]]} stands already on line {first}; keep one"
+        )

@@ -18,7 +18,7 @@ from pydantic import (
 
 from smoothcert.data import DATASETS
 from smoothcert.ensembles.card import MOST_MEMBERS
-from smoothcert.errors import InvalidArgumentError, shown
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.models import DENOISERS, MODELS, refuse_split
 from smoothcert.models.card import drop_unset
 from smoothcert.models.card_fields import Place, Text
@@ -30,6 +30,7 @@ from smoothcert.training.noise_settings import noise_of, with_default_noise, wit
 from smoothcert.training.objective import OBJECTIVES, Objective
 from smoothcert.training.schedule import SCHEDULES
 from smoothcert.training.sources import refuse_mixture, with_default_model
+from smoothcert.visible import brief
 
 _REGISTRIES: dict[str, Registry[Any]] = {
     "dataset": DATASETS,
@@ -152,7 +153,7 @@ class TrainConfig(BaseModel):
             )
         if any(not 0 < milestone < self.epochs for milestone in self.milestones):
             raise InvalidArgumentError(
-                f"milestones must lie between 0 and epochs={self.epochs}, got {shown(list(self.milestones))}"
+                f"milestones must lie between 0 and epochs={self.epochs}, got {brief(list(self.milestones))}"
             )
         if self.nesterov and self.momentum == 0:
             raise InvalidArgumentError("nesterov needs momentum above 0, got momentum=0")
@@ -187,7 +188,7 @@ class TrainConfig(BaseModel):
         for name in self.settings:
             if name not in known:
                 raise InvalidArgumentError(
-                    f"method {self.method!r} has no setting {shown(name)}; known: {', '.join(known) or 'none'}"
+                    f"method {self.method!r} has no setting {brief(name)}; known: {', '.join(known) or 'none'}"
                 )
         return OBJECTIVES[self.method](**self.settings)
 
@@ -221,7 +222,7 @@ def _sentence(error: ValidationError) -> str:
     name = ".".join(str(part) for part in first["loc"])
     if first["type"] == "extra_forbidden":
         known = ", ".join(TrainConfig.model_fields)
-        return f"unknown training setting {shown(name)}; known: {known}"
+        return f"unknown training setting {brief(name)}; known: {known}"
     if not name:  # a rule between settings, with a sentence of its own
         return str(first["ctx"]["error"])
-    return f"training setting {shown(name)} is wrong: {first['msg']}, got {shown(first['input'])}"
+    return f"training setting {brief(name)} is wrong: {first['msg']}, got {brief(first['input'])}"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from smoothcert.arguments import check_path
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.ensembles import EnsembleCard, VotingEnsemble, load_model, read_any_card, save_ensemble
 from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement
@@ -50,7 +51,7 @@ def fine_tune(
         accelerator: "auto", "cpu" or "cuda".
         show_progress: True shows progress, None only on a terminal.
     """
-    config, out = config_from(config), Path(out)
+    config, out = config_from(config), check_path("out", out)
     if config.objective().trains != "members":
         raise InvalidArgumentError(
             f"method {config.method!r} trains one network; to fine-tune members together choose drt or drt-smoothadv"

@@ -10,13 +10,14 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from smoothcert.errors import InvalidArgumentError, UnknownNameError, shown
+from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.models.card import first_fault
 from smoothcert.models.card_fields import Text
 from smoothcert.noise import NOISE_LAWS
 from smoothcert.reading import read_text
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.limited_yaml import MOST_YAML_BYTES, parse_yaml
+from smoothcert.visible import brief
 
 _ENDING = ".yaml"
 _MOST_ROWS = 32  # and networks: every row is built with every network when the recipe is read
@@ -112,7 +113,7 @@ def load_recipe(name: str) -> Recipe:
     """
     if not isinstance(name, str):
         raise InvalidArgumentError(
-            f"a recipe is asked for by its name or path, got {shown(name)}; give a text"
+            f"a recipe is asked for by its name or path, got {brief(name)}; give a text"
         )
     if name.endswith((".yaml", ".yml")):
         return read_recipe(Path(name))
@@ -121,7 +122,7 @@ def load_recipe(name: str) -> Recipe:
         near = difflib.get_close_matches(name, names, n=5, cutoff=0.4)
         hint = f"did you mean {', '.join(near)}? " if near else ""
         raise UnknownNameError(
-            f"unknown recipe {shown(name)}; {hint}`smoothcert recipes` lists all {len(names)}"
+            f"unknown recipe {brief(name)}; {hint}`smoothcert recipes` lists all {len(names)}"
         )
     return _parsed(
         next(entry for entry in _folder() if entry.name == name + _ENDING).read_text("utf-8"), name
@@ -174,7 +175,7 @@ def _refuse_layer(layer: Mapping[str, Any]) -> None:
             raise InvalidArgumentError(f"{name!r} cannot be set for a row; give it as a {place}")
     if not isinstance(layer.get("settings", {}), dict):
         raise InvalidArgumentError(
-            f"settings must be a table of the method's settings, got {shown(layer['settings'])}"
+            f"settings must be a table of the method's settings, got {brief(layer['settings'])}"
         )
 
 

@@ -10,8 +10,9 @@ from typing import Any
 
 from torch import nn
 
+from smoothcert.arguments import check_kind, check_path
 from smoothcert.data import DATASETS, Dataset, load_dataset
-from smoothcert.errors import CheckpointError, InvalidArgumentError, shown
+from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import Denoised, ModelCard, load_checkpoint, save_checkpoint
 from smoothcert.models.checkpoint import CARD_FILE, read_card
 from smoothcert.models.denoised_folder import denoised_entry
@@ -50,7 +51,7 @@ def train(
         show_progress: True shows progress, None only on a terminal.
     """
     config = config_from(config)
-    out = Path(out)
+    out = check_path("out", out)
     if out.exists() and not out.is_dir():
         raise CheckpointError(f"{out} is a file; choose a folder to write the model to")
     trains = config.objective().trains
@@ -76,10 +77,9 @@ def config_from(given: TrainConfig | Mapping[str, Any] | str | Path) -> TrainCon
         from smoothcert.training.recipe import load_recipe
 
         return load_recipe(str(given)).config()
-    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
-        raise InvalidArgumentError(
-            f"a training is described by a TrainConfig, a table of its settings or a recipe, got {shown(given)}"
-        )
+    check_kind(
+        "config", given, Mapping, "a TrainConfig, a table of its fields, or the name or file of a recipe"
+    )
     return TrainConfig(**given)
 
 

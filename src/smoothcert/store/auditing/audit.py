@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from smoothcert.arguments import check_path
 from smoothcert.certificates import Certification, SmoothedClassifier, check_batch_size
 from smoothcert.data import Dataset
 from smoothcert.errors import DamagedRunError, InvalidArgumentError, SmoothcertError
@@ -62,7 +63,7 @@ def audit(
         batch_size: most rows per forward pass.
         show_progress: None shows it on a terminal only.
     """
-    folder = Path(run)
+    folder = check_path("run", run)
     how: dict[str, Any] = {
         "workers": check_workers(workers),
         "batch_size": batch_size,

@@ -15,7 +15,7 @@ from smoothcert.store.auditing.replay import Replay
 from smoothcert.store.auditing.report import AuditReport
 from smoothcert.store.auditing.stored import StoredRun, Stream
 from smoothcert.store.auditing.terms import Terms
-from smoothcert.store.database import FILE_NAME
+from smoothcert.store.connection import FILE_NAME
 
 _LISTED = 5
 _PACKAGES = ("smoothcert", "torch", "numpy", "scipy")

@@ -53,7 +53,7 @@ def read_terms(manifest: Mapping[str, Any], report: AuditReport) -> Terms | None
         "noise": noise.describe(),
         "procedure": plain(procedure.describe()),
     }
-    for text in other_fields({field: manifest[field] for field in expected}, expected):
+    for text in other_fields({field: manifest[field] for field in expected if field in manifest}, expected):
         report.found("manifest", text)
     classes, on_nan = manifest["num_classes"], manifest["on_nan"]
     return Terms(noise, procedure, plan, manifest["alpha"], seed, classes, on_nan)

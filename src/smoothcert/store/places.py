@@ -1,0 +1,88 @@
+"""The folders of runs: held by one process, read before they are continued, begun whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from smoothcert.data import Dataset
+from smoothcert.errors import StoreError
+from smoothcert.locking import only_one_in
+from smoothcert.store.connection import FILE_NAME
+from smoothcert.store.database import RunDatabase
+from smoothcert.store.run import Run
+
+_LOCK_FILE = ".run.lock"
+
+
+@contextmanager
+def hold(folders: Iterable[Path | None]) -> Iterator[None]:
+    """Keep other processes from certifying into these folders; None stands for memory.
+
+    Readers are not kept out. A folder that is not there is made, and removed if nothing was written into it.
+    """
+    with ExitStack() as locks:
+        for folder in folders:
+            if folder is None:
+                continue
+            if folder.exists() and not folder.is_dir():
+                raise StoreError(f"{folder} is a file; choose a folder for the run")
+            locks.enter_context(only_one_in(folder, _LOCK_FILE, "certification", StoreError))
+        yield
+
+
+def stored_manifest(folder: Path | None, resume: bool) -> dict[str, Any] | None:
+    """Return the manifest of a run to continue, all its rows checked; refuse an existing run without resume."""
+    if folder is None or not (folder / FILE_NAME).exists():
+        return None
+    if not resume:
+        raise StoreError(
+            f"{folder} already holds a run; continue it with resume (--resume) or choose another folder"
+        )
+    database = RunDatabase(folder, writable=False)
+    try:
+        if database.checked_manifest() is None:
+            return None
+        return Run.read(database, folder.name).manifest  # what is damaged is refused before the first vote
+    finally:
+        database.close()
+
+
+def begin(
+    folders: Iterable[Path | None],
+    stored: Iterable[dict[str, Any] | None],
+    manifests: Iterable[dict[str, Any]],
+    origins: Iterable[dict[str, str]],
+) -> list[RunDatabase]:
+    """Open the databases and write the manifests of new runs; what cannot be begun leaves nothing behind."""
+    opened: list[RunDatabase] = []
+    begun: list[RunDatabase] = []
+    try:
+        for folder, old, new, origin in zip(folders, stored, manifests, origins, strict=True):
+            opened.append(RunDatabase(folder, writable=True))
+            if old is None:
+                begun.append(opened[-1])
+                opened[-1].begin(new, origin)
+    except BaseException:
+        for database in opened:
+            database.close()
+        for database in begun:
+            database.remove()
+        raise
+    return opened
+
+
+def origin_of(out: Path | None, model: str | Path | None, dataset: Dataset) -> dict[str, str]:
+    """Say where model and data are as seen from the run folder, so that all may be moved together."""
+    places = {"model": model, "data_dir": dataset.data_dir}
+    if out is None:
+        return {}
+    start = out.resolve()
+    return {
+        name: os.path.relpath(Path(place).resolve(), start)
+        for name, place in places.items()
+        if place is not None
+    }
