@@ -108,7 +108,7 @@ class TestExport:
     @pytest.mark.parametrize(
         ("output", "sentence"),
         [
-            ("r", "r is a folder; name a file in it, such as r/run.tsv"),
+            ("r", "cannot write r: it is a folder; name a file in it, such as r/run.tsv"),
             (".", "is a folder"),
             ("", "--output is empty; give a path"),
             ("  ", "--output is empty; give a path"),
@@ -152,6 +152,6 @@ def test_a_folder_to_write_to_is_not_empty_and_not_a_file(
     (tmp_path / "file").write_text("kept")
     words = [model_folder if word == "MODEL" else word for word in OUTS[command]]
     line = refused(smoothcert(command, *words, "--out", out))
-    assert "--out is empty" in line if not out.strip() else "--out needs a folder, but file is none" in line
+    assert "--out is empty" in line if not out.strip() else "--out: file is a file; choose a folder" in line
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
     assert (tmp_path / "file").read_text() == "kept"

@@ -40,7 +40,7 @@ def folder_option(*names: str, text: str) -> Any:
             # What stands there, or above it, before hours of work are done for it.
             blocked = next((place for place in (found, *found.parents) if os.path.lexists(place)), None)
             if blocked is not None and not blocked.is_dir():
-                raise StoreError(f"{names[-1]} needs a folder, but {blocked} is none; choose another")
+                raise StoreError(f"{names[-1]}: {blocked} is a file; choose a folder")
             found.lstat()
         except FileNotFoundError:
             pass
