@@ -93,7 +93,7 @@ def test_workers_beyond_use_are_refused(workers):
 @pytest.mark.parametrize("rows", [0, -1, 10**9, 10**30, 1.5, "64", True])
 def test_batches_beyond_use_are_refused(rows, classifier, digits):
     with pytest.raises(
-        InvalidArgumentError, match="batch_size must be (a positive integer of|at most 16,777,216) rows"
+        InvalidArgumentError, match=r"batch_size must be (a positive integer of|at most 16,777,216) rows"
     ):
         classifier.certify(digits.image(0), sc.FixedSample(n0=64, n=64), batch_size=rows)
 
