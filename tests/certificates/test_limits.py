@@ -34,16 +34,16 @@ MANY_DIGITS = pytest.param(10**5_000, id="many digits")  # more than Python writ
 )
 def test_a_number_of_votes_beyond_use_is_refused(make, votes):
     with pytest.raises(
-        InvalidArgumentError, match="integer number of votes, at least 1, at most 100,000,000, got"
+        InvalidArgumentError, match=r"integer number of votes, at least 1, got|at most 100,000,000 votes, got"
     ):
         make(votes)
 
 
 @pytest.mark.parametrize("radius", [1e10, float("inf"), float("nan"), -1.0, 10**400, "1", None])
 def test_a_radius_beyond_use_is_refused(radius):
-    with pytest.raises(InvalidArgumentError, match="finite number >= 0"):
+    with pytest.raises(InvalidArgumentError, match=r"finite number >= 0|at most 1e\+09"):
         sc.GroupSequential(radius=radius)
-    with pytest.raises(InvalidArgumentError, match="finite number >= 0"):
+    with pytest.raises(InvalidArgumentError, match=r"finite number >= 0|at most 1e\+09"):
         sc.Sequential(radii=[0.25, radius])
 
 
@@ -86,13 +86,15 @@ def test_every_plan_at_the_least_level_is_made_or_refused_by_name():
 
 @pytest.mark.parametrize("workers", [0, -1, 1_025, 100_000, MANY_DIGITS, 1.5, "2", True])
 def test_workers_beyond_use_are_refused(workers):
-    with pytest.raises(InvalidArgumentError, match="from 1 to 1,024"):
+    with pytest.raises(InvalidArgumentError, match="positive integer, at most 1,024"):
         check_workers(workers)
 
 
 @pytest.mark.parametrize("rows", [0, -1, 10**9, 10**30, 1.5, "64", True])
 def test_batches_beyond_use_are_refused(rows, classifier, digits):
-    with pytest.raises(InvalidArgumentError, match="batch_size must be a positive integer of rows, at most"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"batch_size must be (a positive integer of|at most 16,777,216) rows"
+    ):
         classifier.certify(digits.image(0), sc.FixedSample(n0=64, n=64), batch_size=rows)
 
 

@@ -231,7 +231,7 @@ def test_a_failed_write_leaves_the_old_file(function, tmp_path, monkeypatch):
         elif function == "replace":
             patch.setattr(Path, "replace", fail)
         else:
-            patch.setattr(os, "open", fail)
+            patch.setattr(os, "fdopen", fail)
         with pytest.raises(
             StoreError, match=r"cannot write .*table\.tsv: No space left on device; free some"
         ):

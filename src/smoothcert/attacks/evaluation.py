@@ -152,7 +152,7 @@ def _check(
     for name, value in (("steps", steps), ("m", m)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_STEPS:
             raise InvalidArgumentError(
-                f"{name} must be an integer from 1 to {MOST_STEPS:,}, got {brief(value)}"
+                f"{name} must be a positive integer, at most {MOST_STEPS:,}, got {brief(value)}"
             )
 
 

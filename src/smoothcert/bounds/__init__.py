@@ -2,7 +2,7 @@
 
 from smoothcert.bounds.boundary import Boundary, Operation, operate
 from smoothcert.bounds.class_choice import shared_vote_level, wrong_class_factor
-from smoothcert.bounds.clopper_pearson import MOST_TRIALS, clopper_pearson_lower, clopper_pearson_upper
+from smoothcert.bounds.clopper_pearson import clopper_pearson_lower, clopper_pearson_upper
 from smoothcert.bounds.group_sequential import (
     SpendingTable,
     crossing_probability,
@@ -22,7 +22,6 @@ from smoothcert.bounds.staged import staged_boundary
 from smoothcert.bounds.two_way import two_way_p_value
 
 __all__ = [
-    "MOST_TRIALS",
     "Boundary",
     "Operation",
     "SpendingTable",

@@ -181,10 +181,12 @@ def check_batch_size(batch_size: int | None, image: torch.Tensor, engine: Engine
     """Return `batch_size` if it is a positive integer, or for None one that suits a core's cache and the engine."""
     if batch_size is None:
         return engine.gathers * rows_in_cache(image)
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+        raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {brief(batch_size)}")
     most = max(CHUNK_VOTES, _MOST_VALUES // max(image.numel(), 1))
-    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or not 1 <= batch_size <= most:
+    if batch_size > most:
         raise InvalidArgumentError(
-            f"batch_size must be a positive integer of rows, at most {most:,} of these images, got {brief(batch_size)}"
+            f"batch_size must be at most {most:,} rows of these images, got {brief(batch_size)}"
         )
     return batch_size
 

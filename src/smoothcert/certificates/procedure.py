@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from smoothcert.bounds import MOST_TRIALS
+from smoothcert.bounds.clopper_pearson import MOST_TRIALS
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.radii import named_radii
 from smoothcert.errors import InvalidArgumentError
@@ -78,20 +78,22 @@ MOST_RADIUS = 1e9
 """Beyond any: images span [0, 1], and the largest l0 radius is a number of coordinates."""
 
 
-def check_votes(name: str, value: Any, least: int = 1, most: int = MOST_VOTES) -> None:
-    """Refuse a number of votes that is not an integer from `least` to `most`."""
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+def check_votes(name: str, value: Any, least: int = 1) -> None:
+    """Refuse a number of votes that is not an integer from `least` to `MOST_VOTES`."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
         raise InvalidArgumentError(
-            f"{name} must be an integer number of votes, at least {least}, at most {most:,}, got {brief(value)}"
+            f"{name} must be an integer number of votes, at least {least}, got {brief(value)}"
         )
+    if value > MOST_VOTES:
+        raise InvalidArgumentError(f"{name} must be at most {MOST_VOTES:,} votes, got {brief(value)}")
 
 
 def check_radius(name: str, value: Any) -> None:
-    """Refuse a radius that is not a finite number >= 0."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= MOST_RADIUS:
-        raise InvalidArgumentError(
-            f"{name} must be a finite number >= 0 in pixel units, at most {MOST_RADIUS:g}, got {brief(value)}"
-        )
+    """Refuse a radius that is not a finite number from 0 to `MOST_RADIUS`."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise InvalidArgumentError(f"{name} must be a finite number >= 0 in pixel units, got {brief(value)}")
+    if value > MOST_RADIUS:
+        raise InvalidArgumentError(f"{name} must be at most {MOST_RADIUS:g} pixel units, got {brief(value)}")
 
 
 def check_list(name: str, values: Any, most: int) -> tuple[Any, ...]:

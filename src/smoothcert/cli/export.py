@@ -55,7 +55,9 @@ def export(
 def _check_output(output: Path) -> None:
     """Refuse a place for the table before the run is read."""
     if output.is_dir():
-        raise InvalidArgumentError(f"{output} is a folder; name a file in it, such as {output / 'run.tsv'}")
+        raise InvalidArgumentError(
+            f"cannot write {output}: it is a folder; name a file in it, such as {output / 'run.tsv'}"
+        )
     if not output.parent.is_dir():
         raise InvalidArgumentError(f"there is no folder {output.parent}; make it first")
     check_target(output)

@@ -13,6 +13,7 @@ from smoothcert.engines import ENGINES
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NOISE_LAWS, GridGaussian, NoiseLaw, choose_noise
 from smoothcert.noise.choice import parameters_of
+from smoothcert.seeding import check_seed
 from smoothcert.visible import brief
 
 ModelFolder = Annotated[Path, path_argument("MODEL", "Folder of a model or of an ensemble.")]
@@ -103,11 +104,11 @@ def choose_seed(seed: str | None) -> int | None:
         return None
     try:
         number = int(seed)
-    except ValueError:  # also where it has thousands of digits
-        number = -1
-    if not 0 <= number < 2**128:
-        raise InvalidArgumentError(f"--seed must be an integer from 0 to 2^128 - 1, got {brief(seed)}")
-    return number
+    except ValueError:  # no integer, or one of thousands of digits
+        raise InvalidArgumentError(
+            f"--seed must be an integer from 0 to 2^128 - 1, got {brief(seed)}"
+        ) from None
+    return check_seed(number)
 
 
 # Which options each procedure takes, and what its argument is called.

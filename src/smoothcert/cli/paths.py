@@ -1,4 +1,7 @@
-"""Paths of the command line: what names no place is refused where it is read."""
+"""Paths of the command line: what names no place is refused where it is read.
+
+By `StoreError`, because the parser of options takes every ValueError for its own and frames it in a usage text.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from typing import Any
 
 import typer
 
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.errors import StoreError
 
 
 def path_option(*names: str, text: str) -> Any:
@@ -37,15 +40,13 @@ def folder_option(*names: str, text: str) -> Any:
             # What stands there, or above it, before hours of work are done for it.
             blocked = next((place for place in (found, *found.parents) if os.path.lexists(place)), None)
             if blocked is not None and not blocked.is_dir():
-                raise InvalidArgumentError(
-                    f"{names[-1]} needs a folder, but {blocked} is none; choose another"
-                )
+                raise StoreError(f"{names[-1]}: {blocked} is a file; choose a folder")
             found.lstat()
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise InvalidArgumentError(f"{names[-1]} {found} cannot be a folder: {reason}") from error
+            raise StoreError(f"{names[-1]} {found} cannot be a folder: {reason}") from error
         return found
 
     return typer.Option(*names, parser=folder, metavar="PATH", help=text)
@@ -65,9 +66,9 @@ def _reader(name: str) -> Callable[[str | Path], Path]:
     def path(text: str | Path) -> Path:
         # An empty path is the current folder to the system, which nobody who leaves a variable unset means.
         if not str(text).strip():
-            raise InvalidArgumentError(f"{name} is empty; give a path, or . for the current folder")
+            raise StoreError(f"{name} is empty; give a path, or . for the current folder")
         if "\0" in str(text):
-            raise InvalidArgumentError(f"{name} holds a null character, which no path has: {str(text)!r}")
+            raise StoreError(f"{name} holds a null character, which no path has: {str(text)!r}")
         return Path(text)
 
     return path

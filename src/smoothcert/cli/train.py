@@ -174,10 +174,12 @@ def _tell_before(out: Path, result: Path) -> None:
 
 def _member_folders(out: Path, members: int) -> list[Path]:
     """Return a folder per member, refusing before any training what could not become an ensemble after it."""
-    if not 2 <= members <= MOST_MEMBERS:
+    if members < 2:
         raise InvalidArgumentError(
-            f"--members must be from 2 to {MOST_MEMBERS:,}, got {members}; leave it out to train one model"
+            f"--members must be at least 2, got {members}; leave it out to train one model"
         )
+    if members > MOST_MEMBERS:
+        raise InvalidArgumentError(f"--members must be at most {MOST_MEMBERS:,}, got {members}")
     found = [out / f"member-{number}" for number in range(members)]
     card = out / "ensemble" / ENSEMBLE_FILE
     if card.exists() and len(read_record(EnsembleCard, card).members) != members:

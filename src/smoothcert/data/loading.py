@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from smoothcert.arguments import check_path
 from smoothcert.data.dataset import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.registry import Registry
@@ -55,5 +56,5 @@ def load_dataset(name: str, split: str = "test", data_dir: str | Path | None = N
     if split not in source.splits:
         known = ", ".join(source.splits)
         raise InvalidArgumentError(f"dataset {name!r} has no split {split!r}; known: {known}")
-    folder = None if data_dir is None else Path(data_dir)
+    folder = None if data_dir is None else check_path("data_dir", data_dir)
     return replace(source.read(split, folder), data_dir=folder)

@@ -67,11 +67,11 @@ def _bar(title: str, total: int) -> Iterator[Progress]:
     from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
         TimeRemainingColumn(),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
     )
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
     task = bar.add_task(title, total=total, note="")

@@ -42,7 +42,8 @@ def check_workers(workers: int | None) -> int:
         return min(default_workers(), MOST_WORKERS)
     if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
         raise InvalidArgumentError(
-            f"workers must be an integer from 1 to {MOST_WORKERS:,} or None (one per core), got {brief(workers)}"
+            f"workers must be a positive integer, at most {MOST_WORKERS:,}, or None (one per core), got "
+            f"{brief(workers)}"
         )
     return workers
 
