@@ -34,7 +34,7 @@ class Mute:
 def test_values_in_messages_are_short_whatever_they_are():
     assert brief("a") == "'a'"
     assert brief([1, 2]) == "[1, 2]"
-    assert brief(10**5_000) == "a int that cannot be written out"
+    assert brief(10**5_000) == "a value of type int that cannot be written out"
     assert brief(list(range(10**6))) == "a list of 1,000,000"
-    assert brief(Mute()) == "a Mute that cannot be written out"
+    assert brief(Mute()) == "a value of type Mute that cannot be written out"
     assert brief("x" * 1_000).endswith("x.. (1,002 characters)")

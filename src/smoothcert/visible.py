@@ -29,5 +29,5 @@ def brief(value: object, most: int = 200) -> str:
     try:
         text = repr(value)
     except Exception:  # an integer of thousands of digits, or a class that cannot say what it is
-        return f"a {type(value).__name__} that cannot be written out"
+        return f"a value of type {type(value).__name__} that cannot be written out"
     return text if len(text) <= most else f"{text[:most]}.. ({len(text):,} characters)"

@@ -27,7 +27,10 @@ def test_what_a_law_says_of_itself_builds_it_again(law):
         ({"name": "gaussian", "sigma": [1]}, "sigma must be a positive, finite number"),
         ({"name": "gaussian", "sigma": 10**400}, "sigma must lie between"),
         ({"name": "gaussian", "sigma": -(10**400)}, "sigma must be a positive"),
-        ({"name": "gaussian", "sigma": 16**6_000}, "sigma must lie between .* a very long int"),
+        (
+            {"name": "gaussian", "sigma": 16**6_000},
+            "sigma must lie between .* type int that cannot be written",
+        ),
         ({"name": "discrete", "keep": 0.8, "levels": 10**400}, "levels must be an integer"),
         ({"name": "discrete", "keep": 10**400}, "keep must be a probability"),
         ({"name": "grid-gaussian", "sigma": 1, "dimension": 10**400}, "dimension must be an integer"),

@@ -91,7 +91,7 @@ def test_failures_are_blamed_on_whom_they_come_from():
     def broken(batch):
         raise KeyError("weights")
 
-    with pytest.raises(ModelOutputError, match=r"KeyError on a float32 torch tensor of shape \(64, 6\).*fix"):
+    with pytest.raises(ModelOutputError, match=r"KeyError on a float32 torch tensor of shape \(48, 6\).*fix"):
         probe(broken)
     with pytest.raises(InvalidImageError, match="shape the model takes"):
         probe(honest, shape=(5,))

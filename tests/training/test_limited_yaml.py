@@ -54,7 +54,7 @@ rows: {0.25: {}}
         ("method: [gaussian]", "mine.*method"),
         ("noise: [gaussian]", "mine.*unknown noise"),
         ("noise: {a: 1}", "unknown noise"),
-        ("epochs: 0x" + "f" * 6_000, "mine.*epochs.*a very long int"),
+        ("epochs: 0x" + "f" * 6_000, "mine.*epochs.*type int that cannot be written"),
         ("epochs: 1000000000000", "mine.*epochs"),
         ("settings: {1: 2}", "mine.*settings"),
         ("1: 2", "mine.*base.1"),

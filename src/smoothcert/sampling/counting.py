@@ -51,7 +51,7 @@ def _in_numpy(
     values = np.concatenate(logits).reshape(-1, answers, classes)
     finite = np.isfinite(values).all(axis=2)
     if on_nan == "raise" and not finite.all():
-        raise _not_finite(int((~finite).sum()), finite.size)
+        raise not_finite(int((~finite).sum()), finite.size)
     owner = np.repeat(np.arange(chunks), sizes)
     best = values.argmax(axis=2)
     cell = (owner[:, None] * answers + np.arange(answers)) * classes + best
@@ -77,13 +77,14 @@ def _on_device(
     cell = torch.where(finite, cell + best, chunks * answers * classes)
     counted = torch.bincount(cell.reshape(-1), minlength=chunks * answers * classes + 1).cpu().numpy()
     if on_nan == "raise" and counted[-1]:
-        raise _not_finite(int(counted[-1]), finite.numel())
+        raise not_finite(int(counted[-1]), finite.numel())
     ballots = torch.where(finite, best, no_class(classes)).cpu().numpy().astype(ballot_type(classes))
     return counted[:-1].reshape(shape), ballots
 
 
-def _not_finite(wrong: int, of: int) -> ModelOutputError:
+def not_finite(wrong: int, of: int) -> ModelOutputError:
+    """Return the error about answers that are no numbers."""
     return ModelOutputError(
-        f"the model answered {wrong} of {of} noisy images with NaN or infinite logits; mend the model, or count "
+        f"the model answered {wrong} of {of} noisy images with NaN or infinite logits; fix the model, or count "
         'such votes for no class with on_nan="count"'
     )

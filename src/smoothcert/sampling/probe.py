@@ -11,10 +11,12 @@ from smoothcert.engines import MIN_ROWS, Engine, allowed_difference, device_of
 from smoothcert.errors import InvalidImageError, ModelOutputError, SmoothcertError, UnsoundModelError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling.chunks import Chunk
+from smoothcert.sampling.counting import not_finite
 from smoothcert.sampling.sampler import Sampler
 from smoothcert.sampling.schedule import CHUNK_VOTES
 from smoothcert.sampling.thread_safety import answers_hold_in_threads
 
+_FEW_ROWS = 3 * MIN_ROWS
 _TOLERANCE = 1e-3  # of the spread of logits; other batch shapes round differently, but far less
 
 
@@ -39,11 +41,11 @@ def check_fixed_function(
     rows = max(rows, MIN_ROWS)
     sampler = Sampler(engine, noise, seed=seed, batch_size=CHUNK_VOTES, on_nan=on_nan)
     batch, others = (noisy_probe(sampler, image, rows, number) for number in range(2))
-    first = _answers(engine, batch)
-    if on_nan == "raise" and not bool(torch.isfinite(first).all()):
-        raise ModelOutputError(
-            'the model answers with NaN or infinite logits; fix it, or count such votes with on_nan="count"'
-        )
+    for asked in (batch[:_FEW_ROWS], batch):  # what fails on a few rows does not fail for their number
+        first = _answers(engine, asked)
+        finite = first.isfinite().all(dim=2)
+        if on_nan == "raise" and not bool(finite.all()):
+            raise not_finite(int((~finite).sum()), finite.numel())
     _refuse_writing(engine.model, batch[:MIN_ROWS])
     if not torch.equal(first.nan_to_num(), _answers(engine, batch).nan_to_num()):
         raise UnsoundModelError(
@@ -146,6 +148,10 @@ def _answers(engine: Engine, batch: torch.Tensor) -> torch.Tensor:
     except Exception as error:
         given = f"a float32 torch tensor of shape {tuple(batch.shape)}"
         what = f"the model raised {type(error).__name__} on {given}: {error}"
+        if len(batch) > _FEW_ROWS:
+            raise ModelOutputError(
+                f"{what}; it answers {_FEW_ROWS} rows: set a smaller batch_size"
+            ) from error
         if isinstance(error, RuntimeError | IndexError):  # what torch raises where shapes do not fit
             raise InvalidImageError(f"{what}; is the image of the shape the model takes?") from error
         raise ModelOutputError(f"{what}; fix the model") from error
