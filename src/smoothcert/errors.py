@@ -1,4 +1,4 @@
-"""Named errors: each says which rule was broken, by which value, and how to mend it.
+"""Named errors: each says which rule was broken, by which value, and how to fix it.
 
 Every error a user can cause derives from `SmoothcertError`; the command line turns those into one sentence
 and exit code 2. Anything else that escapes is a defect of this package.

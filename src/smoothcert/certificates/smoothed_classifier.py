@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from smoothcert.arguments import check_kind
 from smoothcert.certificates.certificate import Certificate
 from smoothcert.certificates.certification import Certification, check_batch_size
 from smoothcert.certificates.ensemble_record import ensemble_records
@@ -59,6 +60,7 @@ class SmoothedClassifier:
             raise InvalidArgumentError(f"noise must be a noise law such as Gaussian(0.25), got {noise!r}")
         if isinstance(num_classes, bool) or not isinstance(num_classes, int) or num_classes < 2:
             raise InvalidArgumentError(f"num_classes must be an integer of at least 2, got {num_classes!r}")
+        check_kind("on_nan", on_nan, str, f"one of {', '.join(ON_NAN)}")
         if on_nan not in ON_NAN:
             raise InvalidArgumentError(f"on_nan must be one of {', '.join(ON_NAN)}, got {on_nan!r}")
         refuse_training_mode(model)
@@ -200,6 +202,7 @@ class SmoothedClassifier:
         self, name: str, models: tuple[str, ...], example: torch.Tensor, planned_votes: int
     ) -> Engine:
         """Return an engine, the last one again if it is about the same weights: building one takes seconds."""
+        check_kind("engine", name, str, "the name of an engine, or auto")
         wanted = engine_rule(name, self.model, example, planned_votes)
         noise = self.noise.for_shape(example.shape)
         identity = (wanted, models, example.shape, noise.describe())

@@ -10,6 +10,7 @@ import typer
 
 from smoothcert import store
 from smoothcert.cli import options as opt
+from smoothcert.report import say
 
 EXIT_CODES = {store.Trust.TRUSTED: 0, store.Trust.NOT_TRUSTED: 1, store.Trust.UNDECIDED: 3}
 
@@ -61,7 +62,7 @@ def audit(
     if as_json:
         print(json.dumps(report.to_json(), indent=2))
     else:
-        print(report.line)
+        say(report.line)
         for line in report.lines():
-            print(line)
+            say(line)
     raise typer.Exit(EXIT_CODES[report.trust])

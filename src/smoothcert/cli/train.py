@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-import yaml
 
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option, path_option
@@ -22,6 +23,7 @@ from smoothcert.report import say
 from smoothcert.training import EpochMetrics, TrainConfig, hyper_parameters, load_recipe
 from smoothcert.training import fine_tune as run_fine_tuning
 from smoothcert.training import train as run_training
+from smoothcert.training.limited_yaml import parse_yaml
 from smoothcert.training.state import STATE_FILE, read_header
 from smoothcert.visible import brief
 
@@ -242,11 +244,9 @@ def _pair(change: str) -> tuple[str, Any]:
     name, equals, text = change.partition("=")
     if not equals or not name or not text.strip():
         raise InvalidArgumentError(f"--set takes NAME=VALUE, got {brief(change)}; for example lr=0.05")
-    for read in (int, float, yaml.safe_load):
-        try:
+    for read in (int, float, partial(parse_yaml, where=change)):
+        with contextlib.suppress(ValueError):
             return name, read(text)
-        except (ValueError, yaml.YAMLError):
-            continue
     return name, text
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from smoothcert.certificates import SmoothedClassifier
-from smoothcert.certificates.identity import identities
+from smoothcert.certificates.identity import identities, is_settled
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.ensembles import Panel, load_model
 from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
@@ -52,6 +52,10 @@ def find_classifier(
     if not same:
         report.found("model", f"the model {_title(given)}is not the one that was certified (other digest)")
         return None
+    if not is_settled(stored.manifest["model"]):
+        report.note(
+            "the model holds what shows no content, so that it is the one that was certified is for you to know"
+        )
     return SmoothedClassifier(
         same[0], terms.noise, terms.num_classes, on_nan=terms.on_nan, allow_any_range=True
     )
