@@ -1,6 +1,7 @@
 """Killed at any moment, a run resumes to the content of an uninterrupted one (DESIGN, section 5)."""
 
 import json
+import logging
 import random
 import shutil
 import signal
@@ -152,21 +153,32 @@ def test_killed_with_partial_counts_stored(model_folder, crashes, short):
     assert resume(model_folder, out, n=3_000) == short
 
 
-ASKED = {"rows": 0, "most": None}  # not in the module: what it holds is part of its identity
+class Asked(logging.Handler):
+    """Counts rows, and stops the process like Ctrl-C after some of them.
+
+    Behind a logger, which is known by its name: what a model holds, or reads as a global, is part of its identity.
+    """
+
+    def __init__(self):
+        super().__init__()
+        self.rows, self.most = 0, None
+
+    def emit(self, record):
+        self.rows += record.args[0]
+        if self.most is not None and self.rows > self.most:
+            raise KeyboardInterrupt
 
 
 class CountingModel(torch.nn.Module):
-    """Counts the rows it is asked about, and stops the process like Ctrl-C after some of them."""
+    """Tells a logger how many rows it is asked about."""
 
     def __init__(self, inner):
         super().__init__()
-        self.inner = inner
+        self.inner, self.log = inner, logging.getLogger("rows asked")
         self.eval()
 
     def forward(self, batch):
-        ASKED["rows"] += len(batch)
-        if ASKED["most"] is not None and ASKED["rows"] > ASKED["most"]:
-            raise KeyboardInterrupt
+        self.log.info("%d", len(batch))
         return self.inner(batch)
 
 
@@ -176,8 +188,13 @@ def test_resume_draws_only_what_is_missing(classifier, digits, tmp_path, monkeyp
     monkeypatch.setattr("smoothcert.sampling.scheduler.JOB_SECONDS", 0)
     procedure = sc.FixedSample(n0=128, n=6_400)  # whole chunks, so that rows asked about are votes
 
+    asked, log = Asked(), logging.getLogger("rows asked")
+    monkeypatch.setattr(log, "handlers", [asked])
+    monkeypatch.setattr(log, "propagate", False)
+    log.setLevel(logging.INFO)
+
     def certify(out, stop_after=None):
-        ASKED.update(rows=0, most=stop_after)
+        asked.rows, asked.most = 0, stop_after
         smoothed = sc.SmoothedClassifier(CountingModel(classifier.model), classifier.noise, 10)
         options = {"procedure": procedure, "seed": SEED, "indices": [3, 8], "workers": 1, "batch_size": 256}
         options["engine"] = "torch"  # "auto" would ask the model once for its cost
@@ -185,7 +202,7 @@ def test_resume_draws_only_what_is_missing(classifier, digits, tmp_path, monkeyp
             sc.certify(smoothed, digits, out=out, resume=True, **options)
         except KeyboardInterrupt:
             assert stop_after is not None
-        return ASKED["rows"]
+        return asked.rows
 
     scratch = certify(tmp_path / "whole")
     certify(tmp_path / "stopped", stop_after=10_500)  # of which the probe takes some
