@@ -75,7 +75,7 @@ class Certification:
                 f"{len(self.models)} models named, but the engine answers for {self.engine.answers}"
             )
 
-    def check(self, images: Mapping[int, torch.Tensor], *, batch_size: int) -> None:
+    def check(self, images: Mapping[int, torch.Tensor], *, batch_size: int, workers: int) -> None:
         """Refuse a model that is not a fixed function of an image, or an engine that answers otherwise than it.
 
         Most is done once per engine and size of batch.
@@ -83,6 +83,7 @@ class Certification:
         Args:
             images: the first images of the run, by index; one is enough.
             batch_size: most rows per forward pass of the run.
+            workers: how many will ask the model; more than one ask at the same time.
         """
         engine, how = self.engine, _How(seed=self.seed, on_nan=self.on_nan)
         image = next(iter(images.values()))
@@ -91,7 +92,7 @@ class Certification:
             check_fixed_function(engine, self.noise, image, rows=rows, **how)
             engine.probed.add((rows, self.on_nan))
         refuse_other_votes(engine, self.noise, images, self.plan.phases[0].name, **how)
-        if engine.thread_safe is None:
+        if engine.thread_safe is None and workers > 1:
             # What a model writes down when it is asked, two threads would write down at once.
             unchanged = not engine.as_is or identities(engine.model) == self.models
             engine.thread_safe = not engine.as_is or (

@@ -225,7 +225,8 @@ class SmoothedClassifier:
         if len(certification.models) != 1:
             raise InvalidArgumentError("a panel answers for several classifiers; use certify_panel")
         rows = check_batch_size(batch_size, tensor, certification.engine)
-        certification.check({int(index): tensor}, batch_size=rows)
-        with certification.pool(check_workers(workers), rows) as pool:
+        threads = check_workers(workers)
+        certification.check({int(index): tensor}, batch_size=rows, workers=threads)
+        with certification.pool(threads, rows) as pool:
             (journey,) = travel([certification.journey(int(index), tensor)], pool, batch_size=rows)
         return certification.certificates(journey)[0]

@@ -35,9 +35,9 @@ def print_preview(
         procedure, alpha=alpha, seed=seed, engine=engine, example=example, images=len(indices)
     )
     rows = check_batch_size(batch_size, example, certification.engine)
-    certification.check({indices[0]: example}, batch_size=rows)
-    set_up = time.monotonic() - start
     most = check_workers(workers)
+    certification.check({indices[0]: example}, batch_size=rows, workers=most)
+    set_up = time.monotonic() - start
     found = calibrate(certification, dataset, indices, batch_size=rows)
     counts = sorted({1, most, 2 * most})
     costs = preview(found, procedure, classifier.noise, alpha, len(indices))

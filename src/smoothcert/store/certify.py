@@ -145,7 +145,7 @@ def certify_panel(
         workers = check_workers(workers)
         rows = check_batch_size(batch_size, first, certification.engine)
         some = {index: classifier.check_image(dataset.image(index)) for index in chosen[:COMPARED_CHUNKS]}
-        certification.check(some, batch_size=rows)
+        certification.check(some, batch_size=rows, workers=workers)
         origins = [origin_of(out, (folders or {}).get(name), dataset) for name, out in runs_at.items()]
         databases = begin(runs_at.values(), stored, manifests, origins)
         try:
