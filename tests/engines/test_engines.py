@@ -11,7 +11,7 @@ from marks import needs_compiler
 from smoothcert.engines import ENGINES, EngineUnavailableError, TorchEngine, build_engine, engine_rule
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.torch_engine import folded
-from smoothcert.errors import UnknownNameError
+from smoothcert.errors import ModelOutputError, UnknownNameError
 
 EXACT = ["torch", "onnx", "eager"]  # `compiled` needs minutes for some models: it has a test of its own
 IMAGE = torch.rand(1, 8, 8, generator=torch.Generator().manual_seed(0))
@@ -179,3 +179,27 @@ def test_changed_weights_are_never_run_by_an_old_engine():
 
 def test_every_engine_is_tested():
     assert set(ENGINES) == {*EXACT, "compiled", "autocast"}
+
+
+def test_a_network_that_onnx_runtime_does_not_take_falls_back_with_one_line(caplog):
+    """Weights in double precision: a graph that the exporter makes and the runtime refuses."""
+
+    class Double(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.linear = nn.Linear(64, 10).double()
+
+        def forward(self, batch):
+            return self.linear(batch.flatten(1).double())
+
+    model = Double().eval()
+    with caplog.at_level(logging.WARNING, logger="smoothcert"):
+        built = build_engine("onnx", model, 10, IMAGE)
+    with torch.no_grad():
+        torch.testing.assert_close(built(IMAGE.expand(16, 1, 8, 8))[:, 0], model(IMAGE.expand(16, 1, 8, 8)))
+    assert len(caplog.records) <= 1
+
+
+def test_an_answer_of_several_parts_is_named():
+    with pytest.raises(ModelOutputError, match="one tensor or array of logits, got tuple"):
+        TorchEngine(lambda batch: (batch.flatten(1), [1, 2, 3]), 10, IMAGE)(IMAGE.expand(16, 1, 8, 8))

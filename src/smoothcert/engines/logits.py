@@ -18,8 +18,18 @@ def as_logits(answer: Any) -> torch.Tensor:
     Whole numbers stay whole and Python's numbers keep 64 bits: rounded to float32, the best class could become
     another.
     """
-    # Lists through NumPy, because torch would read them as float32.
-    tensor = answer if isinstance(answer, torch.Tensor) else torch.as_tensor(np.asarray(answer))
+    tensor = answer if isinstance(answer, torch.Tensor) else _from_numpy(answer)
     if tensor.is_complex():
         raise ModelOutputError("the model answers with complex numbers; let it answer with real logits")
     return tensor.float() if tensor.dtype in _NARROW else tensor
+
+
+def _from_numpy(answer: Any) -> torch.Tensor:
+    """Read an array, or lists by way of one, because torch would read those as float32."""
+    try:
+        return torch.as_tensor(np.asarray(answer))
+    except (TypeError, ValueError) as error:
+        raise ModelOutputError(
+            f"the model must answer with one tensor or array of logits, got {type(answer).__name__}; return the logits "
+            "alone"
+        ) from error

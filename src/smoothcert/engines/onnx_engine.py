@@ -75,7 +75,11 @@ def _session(graph: bytes) -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    try:
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # kinds of its own, such as for weights that are not float32
+        first = str(error).strip().splitlines()[0][:120]
+        raise EngineUnavailableError(f"ONNX Runtime does not take it ({first})") from error
 
 
 @contextlib.contextmanager

@@ -62,5 +62,5 @@ def _compare(engine: Engine, sampler: Sampler, chunk: Chunk) -> None:
         raise EngineDisagreementError(
             f"engine {engine.engine_name!r} answers {wrong} of {moved.numel()} noisy copies of image {chunk.index} "
             "otherwise than the model itself, so its votes would certify another classifier; run the model as it is "
-            "with engine='eager' (--engine eager)"
+            "with engine='eager' (--engine eager), or, if it keeps something from call to call, let it not"
         )

@@ -153,5 +153,6 @@ def _answers(engine: Engine, batch: torch.Tensor) -> torch.Tensor:
                 f"{what}; it answers {_FEW_ROWS} rows: set a smaller batch_size"
             ) from error
         if isinstance(error, RuntimeError | IndexError):  # what torch raises where shapes do not fit
-            raise InvalidImageError(f"{what}; is the image of the shape the model takes?") from error
+            fix = "is the image of the shape the model takes, and the model one of float32 images?"
+            raise InvalidImageError(f"{what}; {fix}") from error
         raise ModelOutputError(f"{what}; fix the model") from error

@@ -70,8 +70,11 @@ def check_same(stored: Mapping[str, Any], wanted: Mapping[str, Any], where: str)
     """Refuse to continue a run under another manifest, naming every field that differs."""
     differing = differences(stored, wanted)
     if differing:
+        state = ""
+        if stored.get("model") != wanted.get("model"):
+            state = " (one that keeps something when it is called is another model afterwards: load it anew)"
         raise ManifestMismatchError(
-            f"cannot resume {where}: {'; '.join(differing)}; use the same settings or start a new run elsewhere"
+            f"cannot resume {where}: {'; '.join(differing)}{state}; use the same settings or start a new run elsewhere"
         )
 
 
@@ -100,4 +103,4 @@ def _pairs(prefix: str, stored: Any, wanted: Any) -> Iterator[tuple[str, Any, An
 
 def _short(value: Any) -> str:
     text = f"{len(value)} entries" if isinstance(value, list) and len(value) > 8 else repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
+    return text if len(text) <= 60 else f"{text[:28]}...{text[-29:]}"  # both ends: either may be what differs

@@ -50,7 +50,11 @@ def find_classifier(
     parts = model.classifiers if isinstance(model, Panel) else (model,)
     same = [part for part in parts if identities(part) == (stored.manifest["model"],)]
     if not same:
-        report.found("model", f"the model {_title(given)}is not the one that was certified (other digest)")
+        report.found(
+            "model",
+            f"the model {_title(given)}is not the one that was certified (other digest; one that keeps something when "
+            "it is called is another afterwards: load it anew)",
+        )
         return None
     if not is_settled(stored.manifest["model"]):
         report.note(
