@@ -161,7 +161,63 @@ class Overrides(sc.ConsensusEnsemble):
         return turned(batch, super().forward(batch))
 
 
+class AsksTorch(nn.Module):
+    """Asks torch, and not Python, whether it is given a tensor."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = network()
+
+    def forward(self, batch):
+        logits = self.inner(batch)
+        return turned(batch, logits) if torch.is_tensor(batch) and batch.grad_fn is None else logits
+
+
+class InABase(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.inner = network()
+
+    def forward(self, batch):
+        return only_real(batch, self.inner(batch))
+
+
+class CallsItsBase(InABase):
+    def forward(self, batch):
+        return super().forward(batch)
+
+
+class LayerTwice(nn.Module):
+    """One layer before the batch norm and without it: folding the one changes the other."""
+
+    def __init__(self):
+        super().__init__()
+        self.linear, self.norm = nn.Linear(64, 2), nn.BatchNorm1d(2)
+        with torch.no_grad():
+            self.linear.weight.copy_(torch.tensor([[-1.0], [1.0]]).expand(2, 64) / 64)
+            self.linear.bias.copy_(torch.tensor([0.4, -0.4]))
+            self.norm.running_mean.copy_(torch.tensor([-5.0, 5.0]))
+
+    def forward(self, batch):
+        rows = batch.flatten(1)
+        near_rows = rows.amin(dim=1, keepdim=True) > 0.1
+        return torch.where(near_rows, self.linear(rows), self.norm(self.linear(rows)))
+
+
+def layer_in_two_places():
+    """The same, of torch's modules alone: a batch norm follows the convolution's first use, not its second."""
+    layer, norm = nn.Conv2d(1, 1, 1), nn.BatchNorm2d(1)
+    with torch.no_grad():
+        layer.weight.fill_(1.0)
+        layer.bias.fill_(0.0)
+        norm.weight.fill_(3.0)
+    return nn.Sequential(layer, norm, layer, network()).eval()
+
+
 MODELS = {
+    "asks torch": lambda: AsksTorch().eval(),
+    "asks in a base class": lambda: CallsItsBase().eval(),
+    "a layer used twice": lambda: LayerTwice().eval(),
     "forward hook": forward_hook,
     "hook on a member": hook_on_a_member,
     "hook on a layer": hook_on_a_layer,
@@ -233,6 +289,33 @@ def test_the_audit_of_a_hooked_model_speaks_of_the_hooked_model(tmp_path):
     assert run.column("predicted") == [1, 1, 1]
     assert sc.audit(tmp_path / "run", model=model, dataset=data, fraction=1.0).trust is Trust.TRUSTED
     assert sc.audit(tmp_path / "run", model=network(), dataset=data, fraction=1.0).trust is Trust.NOT_TRUSTED
+
+
+@pytest.mark.parametrize("engine", ENGINE_NAMES)
+def test_a_layer_in_two_places_is_not_folded(engine):
+    model = layer_in_two_places()
+    with torch.no_grad():
+        expected = int(model(IMAGE.unsqueeze(0)).argmax())
+    assert certified(model, engine).predicted == expected
+
+
+def test_an_engine_that_was_built_for_one_image_is_right_for_others():
+    """The comparison sees the first images only, so it must not be what soundness rests on."""
+
+    class Net(nn.Module):
+        def forward(self, batch):
+            if torch.is_tensor(batch):
+                batch = torch.where(batch.mean((1, 2, 3), keepdim=True) > 0.6, 1 - batch, batch)
+            mean = batch.mean((1, 2, 3))
+            return torch.stack([0.5 - mean, mean - 0.5], dim=1)
+
+    images = np.full((5, 1, 8, 8), 0.2, dtype=np.float32)
+    images[-1] = 0.8
+    data = sc.Dataset.from_arrays(images, np.zeros(5, dtype=int), class_names=("a", "b"))
+    run = sc.certify(
+        sc.SmoothedClassifier(Net().eval(), NOISE, 2), data, procedure=sc.FixedSample(n=500), seed=1
+    )
+    assert run.column("predicted") == [0] * 5
 
 
 # Rows of a batch ------------------------------------------------------------------------------------------------------

@@ -117,7 +117,7 @@ def test_the_callers_autocast_does_not_reach_the_votes():
 @pytest.mark.parametrize(
     "model, reason",
     [
-        (Branching().eval(), "cannot be exported"),
+        (Branching().eval(), "is code of your own"),
         (lambda batch: MODELS["convnet"](batch), "only torch modules"),
     ],
 )

@@ -1,7 +1,6 @@
 """Killed at any moment, a run resumes to the content of an uninterrupted one (DESIGN, section 5)."""
 
 import json
-import logging
 import random
 import shutil
 import signal
@@ -12,12 +11,12 @@ import time
 from pathlib import Path
 
 import pytest
-import torch
 from typer.testing import CliRunner
 
 import smoothcert as sc
 from smoothcert.cli.app import app
 from smoothcert.execution import runner
+from smoothcert.sampling import Sampler
 from store.content import FILE, content, query, votes_in
 
 pytestmark = pytest.mark.slow
@@ -153,59 +152,33 @@ def test_killed_with_partial_counts_stored(model_folder, crashes, short):
     assert resume(model_folder, out, n=3_000) == short
 
 
-class Asked(logging.Handler):
-    """Counts rows, and stops the process like Ctrl-C after some of them.
-
-    Behind a logger, which is known by its name: what a model holds, or reads as a global, is part of its identity.
-    """
-
-    def __init__(self):
-        super().__init__()
-        self.rows, self.most = 0, None
-
-    def emit(self, record):
-        self.rows += record.args[0]
-        if self.most is not None and self.rows > self.most:
-            raise KeyboardInterrupt
-
-
-class CountingModel(torch.nn.Module):
-    """Tells a logger how many rows it is asked about."""
-
-    def __init__(self, inner):
-        super().__init__()
-        self.inner, self.log = inner, logging.getLogger("rows asked")
-        self.eval()
-
-    def forward(self, batch):
-        self.log.info("%d", len(batch))
-        return self.inner(batch)
-
-
 def test_resume_draws_only_what_is_missing(classifier, digits, tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "SAVE_SECONDS", 0)
     # Jobs of one batch, whatever the clock says.
     monkeypatch.setattr("smoothcert.sampling.scheduler.JOB_SECONDS", 0)
-    procedure = sc.FixedSample(n0=128, n=6_400)  # whole chunks, so that rows asked about are votes
+    procedure = sc.FixedSample(n0=128, n=6_400)
 
-    asked, log = Asked(), logging.getLogger("rows asked")
-    monkeypatch.setattr(log, "handlers", [asked])
-    monkeypatch.setattr(log, "propagate", False)
-    log.setLevel(logging.INFO)
+    drawn = {"votes": 0, "most": None}
+
+    def counting(self, chunks, draw=Sampler.draw):
+        drawn["votes"] += sum(chunk.votes for chunk in chunks)
+        if drawn["most"] is not None and drawn["votes"] > drawn["most"]:
+            raise KeyboardInterrupt
+        return draw(self, chunks)
+
+    monkeypatch.setattr(Sampler, "draw", counting)
 
     def certify(out, stop_after=None):
-        asked.rows, asked.most = 0, stop_after
-        smoothed = sc.SmoothedClassifier(CountingModel(classifier.model), classifier.noise, 10)
+        drawn.update(votes=0, most=stop_after)
         options = {"procedure": procedure, "seed": SEED, "indices": [3, 8], "workers": 1, "batch_size": 256}
-        options["engine"] = "torch"  # "auto" would ask the model once for its cost
         try:
-            sc.certify(smoothed, digits, out=out, resume=True, **options)
+            sc.certify(classifier, digits, out=out, resume=True, engine="torch", **options)
         except KeyboardInterrupt:
             assert stop_after is not None
-        return asked.rows
+        return drawn["votes"]
 
     scratch = certify(tmp_path / "whole")
-    certify(tmp_path / "stopped", stop_after=11_500)  # of which the probe takes some
+    certify(tmp_path / "stopped", stop_after=9_000)
     saved = [json.loads(state) for (state,) in query(tmp_path / "stopped", "SELECT state FROM unfinished")]
     done = query(tmp_path / "stopped", "SELECT COALESCE(SUM(samples), 0) FROM certificates")[0][0]
     stored = done + sum(map(votes_in, saved))

@@ -47,7 +47,8 @@ class Fingerprint:
     """Digests of values by their content. Not of how often one object is held: copies count like the original.
 
     What belongs to an installed package goes by name and release, everything else by its code; functions bring the
-    global variables and modules that they name. `settled` is False once something was met that shows no content.
+    global variables and modules that they name. `settled` is False once code of the user's own was met, which can
+    decide its answers by more than can be followed, or something that shows no content.
 
     Args:
         digest_of: the weights digest of a module.
@@ -94,6 +95,8 @@ class Fingerprint:
             return self._module_parts(value)
         if isinstance(value, CodeType):
             return (value.co_code, value.co_names, value.co_consts)
+        if isinstance(value, type | FunctionType) and not is_installed(value):
+            self.settled = False
         if isinstance(value, type):
             return (value.__module__, value.__qualname__, package_text(value), list(_code_of(value)))
         if isinstance(value, FunctionType) and not is_installed(value):

@@ -21,8 +21,9 @@ def identities(model: Any) -> tuple[str, ...]:
 def is_settled(identity: str) -> bool:
     """Return whether a model of the same identity is the same model, as far as Python can tell.
 
-    Not so where it holds what shows no content, such as another runtime's session: whether that was exchanged cannot
-    be known, so nothing may rest on two such identities being equal.
+    Not so where it is code of the user's own, which can read more than can be followed, or holds what shows no content,
+    such as another runtime's session: whether that was exchanged cannot be known for sure, so no vote may rest on two
+    such identities being equal.
     """
     return not identity.endswith(_UNSETTLED)
 

@@ -206,11 +206,13 @@ class SmoothedClassifier:
         wanted = engine_rule(name, self.model, example, planned_votes)
         noise = self.noise.for_shape(example.shape)
         identity = (wanted, models, example.shape, noise.describe())
-        same = self._last_engine is not None and self._last_engine[0] == identity
-        if self._last_engine is None or not same or not all(map(is_settled, models)):
+        last = self._last_engine
+        # A copy of what may have been exchanged unseen is made anew; what calls the model itself cannot be old.
+        sure = last is not None and (last[1].as_is or all(map(is_settled, models)))
+        if last is None or last[0] != identity or not sure:
             engine = build_engine(wanted, self.model, self.num_classes, example, noise)
-            self._last_engine = (identity, engine)
-        return self._last_engine[1]
+            last = self._last_engine = (identity, engine)
+        return last[1]
 
     def _answer(
         self,

@@ -8,6 +8,20 @@ import torch
 from torch import nn
 from torch.nn.functional import avg_pool2d
 
+from smoothcert.engines.errors import EngineUnavailableError
+
+_MAX_POOLS = (
+    *(
+        nn.MaxPool1d,
+        nn.MaxPool2d,
+        nn.MaxPool3d,
+        nn.AdaptiveMaxPool1d,
+        nn.AdaptiveMaxPool2d,
+        nn.AdaptiveMaxPool3d,
+    ),
+    *(nn.FractionalMaxPool2d, nn.FractionalMaxPool3d),
+)
+
 
 class HonestMaxPool(nn.Module):
     """Max pooling plus zero times the mean of the same window: the same numbers, and NaN where a value was none.
@@ -43,6 +57,13 @@ def with_honest_pools(model: nn.Module) -> nn.Module:
                 if _replaceable(child):
                     setattr(parent, name, HonestMaxPool(child))  # type: ignore[arg-type]
     return copied.train(model.training)
+
+
+def refuse_other_pools(model: nn.Module) -> None:
+    """Raise `EngineUnavailableError` for a max pooling layer that has no form that keeps NaN here."""
+    for part in model.modules():
+        if isinstance(part, _MAX_POOLS) and not _replaceable(part):
+            raise EngineUnavailableError(f"its {type(part).__name__} would hide what is no number")
 
 
 def _replaceable(part: nn.Module) -> bool:

@@ -15,7 +15,7 @@ from torch import nn
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
 from smoothcert.engines.errors import EngineUnavailableError
-from smoothcert.engines.max_pool import with_honest_pools
+from smoothcert.engines.max_pool import refuse_other_pools, with_honest_pools
 from smoothcert.engines.understood import refuse_not_understood
 from smoothcert.ensembles import MIN_ROWS
 
@@ -39,6 +39,7 @@ class OnnxEngine(Engine):
                 f"it is on {device_of(model)}, and ONNX Runtime is run on the CPU here"
             )
         refuse_not_understood(model)
+        refuse_other_pools(model)
         self._session = _session(_exported(with_honest_pools(model), example))
         self._input = self._session.get_inputs()[0].name
         refuse_other_answers(self.forward, model, example)

@@ -17,7 +17,7 @@ Same = Callable[[torch.Tensor, torch.Tensor], bool]
 
 _SUSPENDABLE = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 _MOST_CUTS = 64  # places of a call at which another one is made
-_ROUNDS = 4  # of calls that run at the same time
+_ROUNDS = 40  # of calls that run at the same time
 _PATIENCE = 20.0  # times what a call takes, and a second more: then the other call waits for a lock that this one holds
 
 

@@ -58,7 +58,7 @@ def find_classifier(
         return None
     if not is_settled(stored.manifest["model"]):
         report.note(
-            "the model holds what shows no content, so that it is the one that was certified is for you to know"
+            "the model is code that no digest covers: that it is the one that was certified is for you to know"
         )
     return SmoothedClassifier(
         same[0], terms.noise, terms.num_classes, on_nan=terms.on_nan, allow_any_range=True
