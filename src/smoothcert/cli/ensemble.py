@@ -9,8 +9,16 @@ import typer
 
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option, path_argument
-from smoothcert.data import load_dataset
-from smoothcert.ensembles import VOTING_RULES, WEIGHT_FITS, AdaptiveEntry, EnsembleCard, make_ensemble
+from smoothcert.data import Dataset, load_dataset
+from smoothcert.ensembles import (
+    VOTING_RULES,
+    WEIGHT_FITS,
+    AdaptiveEntry,
+    EnsembleCard,
+    common_holdout,
+    make_ensemble,
+    read_any_card,
+)
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.execution import progress
 from smoothcert.report import say
@@ -92,13 +100,19 @@ def ensemble(
             adaptive=AdaptiveEntry() if adaptive else None,
             fit=fit,
             order_by_holdout=order_by_holdout,
-            dataset=None if dataset is None else load_dataset(dataset, "holdout", data_dir),
+            dataset=None if dataset is None else _holdout_images(dataset, data_dir, members),
             images=images,
             draws=10 if draws is None else draws,
             seed=opt.choose_seed(seed),
             on_progress=lambda done, total: show(100 * done // total, "per cent"),
         )
     say(_sentence(card, out))
+
+
+def _holdout_images(name: str, data_dir: Path | None, members: list[Path]) -> Dataset:
+    """Read the images that the members held out."""
+    size = common_holdout(read_any_card(member) for member in members)
+    return load_dataset(name, "holdout", data_dir, holdout=size)
 
 
 def _sentence(card: EnsembleCard, out: Path) -> str:

@@ -10,6 +10,7 @@ from smoothcert.ensembles.assembly import assembled
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard
 from smoothcert.ensembles.choosing import IMAGES, WEIGHT_FITS, Holdout, OnProgress
 from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement, load_model, save_ensemble
+from smoothcert.ensembles.holdout import common_holdout
 from smoothcert.ensembles.outputs import order_by_noisy_accuracy
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import MultiHead
@@ -124,6 +125,12 @@ def _holdout(
         raise InvalidArgumentError(
             f"the members tell {classes} classes of images {shape} apart, but {dataset.name} has "
             f"{dataset.num_classes} of {dataset.input_shape}; choose the data set they were trained on"
+        )
+    size = common_holdout(cards)
+    if size is not None and dataset.split == "holdout" and len(dataset) != size:
+        raise InvalidArgumentError(
+            f"the members held out {size:,} images, but {len(dataset):,} are given, and they may have learnt some; "
+            f"give load_dataset({dataset.name!r}, 'holdout', .., holdout={size})"
         )
     models = [model for model, _ in loaded]
     several = models[0] if len(models) == 1 and isinstance(models[0], MultiHead) else None

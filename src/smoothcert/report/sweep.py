@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import Any
 from torch import nn
 
 from smoothcert.certificates import Procedure, load_classifier
-from smoothcert.data import Dataset, load_dataset
+from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.models import ModelCard, MultiHead, forward_flops, load_checkpoint
 from smoothcert.noise import noise_from
@@ -123,7 +124,7 @@ def _row(value: str, config: TrainConfig, folder: Path, summary: Summary, images
         summary=summary,
         heads=card.heads or 1,
         head_accuracy=_head_accuracy(model, card, config),
-        accuracy=card.metrics["holdout_noisy_accuracy"],
+        accuracy=card.metrics.get("holdout_noisy_accuracy", math.nan),
         flops=forward_flops(model, images.image(int(summary.results.index[0]))),
         parameters=sum(weights.numel() for weights in model.parameters()),
         training_seconds=card.metrics["seconds"],
@@ -134,9 +135,9 @@ def _row(value: str, config: TrainConfig, folder: Path, summary: Summary, images
 
 def _head_accuracy(model: nn.Module, card: ModelCard, config: TrainConfig) -> tuple[float, ...]:
     """Measure each head on the noise that the training measured the model on."""
-    if not isinstance(model, MultiHead):
+    holdout = config.holdout_images()
+    if not isinstance(model, MultiHead) or holdout is None:
         return ()
-    holdout = load_dataset(config.dataset, "holdout", config.data_dir)
     seed = card.training["seed"]
     assert isinstance(seed, int)
     with single_threaded_torch():  # on a busy core, two threads are ten times slower
