@@ -72,6 +72,8 @@ class TrainConfig(BaseModel):
         momentum: of stochastic gradient descent.
         nesterov: Nesterov's form of momentum.
         weight_decay: of the optimiser.
+        normalize: whether the network's first layer normalises by the data set's mean and deviation; False for networks
+            that were published without.
         augment: random crops and flips as the data set's papers use them; False trains on the images as they are.
         holdout: training images that are held out and measured on after every epoch; "none" trains on all of them, as
             most papers do, and then there is nothing to measure on; None for the usual number (`load_dataset`).
@@ -113,6 +115,7 @@ class TrainConfig(BaseModel):
     momentum: float = Field(default=0.9, ge=0, lt=1)
     nesterov: bool = False
     weight_decay: float = Field(default=1e-3, ge=0)
+    normalize: bool = True
     augment: bool = True
     holdout: Literal["none"] | Annotated[int, Field(ge=1, le=_MOST, strict=True)] | None = None
     max_train_images: int | None = Field(default=None, ge=1, le=_MOST)
@@ -198,6 +201,13 @@ class TrainConfig(BaseModel):
                     f"method {self.method!r} has no setting {brief(name)}; known: {', '.join(known) or 'none'}"
                 )
         return OBJECTIVES[self.method](**self.settings)
+
+    def normalisation(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return mean and deviation, per channel, that the network's first layer normalises by."""
+        source = DATASETS[self.dataset]
+        if self.normalize:
+            return source.mean, source.std
+        return tuple(0.0 for _ in source.mean), tuple(1.0 for _ in source.std)
 
     def training_images(self) -> Dataset:
         """Read the images to train on: all that are not held out."""

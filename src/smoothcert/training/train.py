@@ -11,7 +11,7 @@ from typing import Any
 from torch import nn
 
 from smoothcert.arguments import check_kind, check_path
-from smoothcert.data import DATASETS, Dataset
+from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import Denoised, ModelCard, load_checkpoint, save_checkpoint
 from smoothcert.models.checkpoint import CARD_FILE, read_card
@@ -117,7 +117,7 @@ def metrics_of(trained: Trained, epoch: int) -> dict[str, float]:
 def _card(trained: Trained, model: nn.Module, epoch: int, folder: Path) -> ModelCard:
     """Describe the model as it was after some epoch, to be written to `folder`."""
     config, train_set = trained.config, trained.train_set
-    mean, std, denoised = DATASETS[config.dataset].mean, DATASETS[config.dataset].std, None
+    (mean, std), denoised = config.normalisation(), None
     if isinstance(model, Denoised):
         assert config.classifier is not None
         behind = read_card(config.classifier)
