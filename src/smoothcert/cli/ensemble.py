@@ -120,7 +120,7 @@ def _sentence(card: EnsembleCard, out: Path) -> str:
     who = f"{len(card.members)} members" if card.heads is None else f"{len(card.heads)} heads of one network"
     parts = [f"{out}: {who}", f"rule {card.rule}"]
     if card.weights is not None:
-        total = sum(card.weights)
+        total = sum(map(abs, card.weights))
         parts.append("weights " + " ".join(f"{weight / total:.3f}" for weight in card.weights))
     if card.consensus is not None:
         parts.append(f"the others asked where the first {card.consensus} disagree")
