@@ -34,7 +34,7 @@ def test_a_sweep_over_heads(smoothcert, quick, tmp_path):
     assert code == 0, err
     assert quick == ["heads-2", "heads-3"]
     assert "heads=3 (2 of 2): certifying 12 images" in err
-    for heading in ("ACR", "r=0", "MFLOPs", "parameters", "s/epoch", "train MB", "cert. s/image"):
+    for heading in ("ACR", "r=0", "M mult-adds", "parameters", "s/epoch", "train MB", "cert. s/image"):
         assert heading in out
     assert "heads=2: each head alone has" in out
     assert "images 0 to 11" in out

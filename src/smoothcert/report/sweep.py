@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -37,7 +36,7 @@ class SweepRow:
         heads: number of heads; 1 for a network without.
         head_accuracy: share of noisy hold-out images that each head has right alone; empty without heads.
         accuracy: that share for the model itself.
-        flops: operations of one image's forward pass, two per multiply-add.
+        multiply_adds: of one image's forward pass, as papers count.
         parameters: trainable parameters.
         training_seconds: in all.
         epochs: of the training.
@@ -48,8 +47,8 @@ class SweepRow:
     summary: Summary
     heads: int
     head_accuracy: tuple[float, ...]
-    accuracy: float
-    flops: int
+    accuracy: float | None
+    multiply_adds: int
     parameters: int
     training_seconds: float
     epochs: int
@@ -124,8 +123,8 @@ def _row(value: str, config: TrainConfig, folder: Path, summary: Summary, images
         summary=summary,
         heads=card.heads or 1,
         head_accuracy=_head_accuracy(model, card, config),
-        accuracy=card.metrics.get("holdout_noisy_accuracy", math.nan),
-        flops=forward_flops(model, images.image(int(summary.results.index[0]))),
+        accuracy=card.metrics.get("holdout_noisy_accuracy"),
+        multiply_adds=forward_flops(model, images.image(int(summary.results.index[0]))) // 2,
         parameters=sum(weights.numel() for weights in model.parameters()),
         training_seconds=card.metrics["seconds"],
         epochs=config.epochs,
