@@ -60,8 +60,8 @@ def _small_print(over: str, rows: Sequence[SweepRow]) -> Iterator[str]:
             yield f"{over}={row.value}: each head alone has {alone}% right, their mean {percent(row.accuracy)}%."
     yield "heads %, noisy %: noisy hold-out images that the heads alone (worst - best) and the model have right."
     yield (
-        "M mult-adds: millions of multiply-adds of one forward pass. train MB: peak of the training process. cert. s/image: "
-        "worker seconds."
+        "M mult-adds: millions of multiply-adds of one forward pass. train MB: peak of the training process. "
+        "cert. s/image: worker seconds."
     )
     yield from sorted({f"{row.summary.setting}, {row.summary.indices}" for row in rows})
     yield "Test images: choosing a value by this table would make its figures too good; choose on a hold-out."
