@@ -65,7 +65,9 @@ def test_long_names_are_numbered_below_the_table(smoothcert, run, tmp_path, monk
 def test_class_names(smoothcert, model_folder, monkeypatch, digits):
     odd = replace(digits, class_names=(f"{MARKUP}{ESCAPES}",) * 10)
     source = loading.DATASETS["digits"]
-    monkeypatch.setitem(loading.DATASETS._members, "digits", replace(source, read=lambda split, folder: odd))
+    monkeypatch.setitem(
+        loading.DATASETS._members, "digits", replace(source, read=lambda split, folder, holdout: odd)
+    )
     code, out, err = smoothcert("predict", model_folder, "--indices", "0:2", "--n", "64", "--engine", "torch")
     assert code == 0, err
     assert f"{MARKUP}{SHOWN}" in out

@@ -226,7 +226,7 @@ def test_files_from_before_these_fields_still_load(models):
         ("soft", None, {"consensus": 4}, "from 1 to the 3 members of the ensemble, got 4"),
         ("soft", None, {"consensus": 0}, "from 1 to the 3 members of the ensemble, got 0"),
         ("soft", [0, 0, 1], {"consensus": 2}, "the first 2 members have weight 0"),
-        ("soft", [-1, 1, 1], {}, r"got \[-1, 1, 1\]"),
+        ("hard", [-1, 1, 1], {}, r"got \[-1, 1, 1\]"),
         ("softmax", [0, 0, 0], {}, "positive sum"),
         ("max-margin", [1, 2, 1], {}, "takes no weights"),
         ("soft", None, {"adaptive": AdaptiveEntry()}, "of rule 'softmax', got 'soft'"),

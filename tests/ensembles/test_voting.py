@@ -73,7 +73,7 @@ def test_mode_of_the_members_shows_and_stays():
 )
 def test_wrong_members_and_weights_are_refused(count, weights, message):
     with pytest.raises(InvalidArgumentError, match=message):
-        VotingEnsemble(make_members(count), weights=weights)
+        VotingEnsemble(make_members(count), "softmax", weights)
 
 
 def test_unknown_rule_lists_the_known_ones():

@@ -10,7 +10,8 @@ import typer
 
 from smoothcert.cli.options import DataDir, choose_seed
 from smoothcert.cli.paths import folder_option, path_argument, path_option
-from smoothcert.data import load_dataset
+from smoothcert.data import Dataset, load_dataset
+from smoothcert.ensembles import EnsembleCard, common_holdout, read_any_card
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import Summary, members_to_json, print_summaries, say, time_reduction
 from smoothcert.store import Run
@@ -45,7 +46,8 @@ def analyze(
     ] = None,
     data_dir: DataDir = None,
     split: Annotated[
-        str | None, typer.Option("--split", help="Part of the data set; holdout by default.")
+        str | None,
+        typer.Option("--split", help="Part of the data set; what the members held out by default."),
     ] = None,
     images: Annotated[
         int | None, typer.Option("--images", help="Images, evenly spread; 50 by default.")
@@ -73,7 +75,7 @@ def analyze(
             paths[0],
             dataset=dataset or "digits",
             data_dir=data_dir,
-            split=split or "holdout",
+            split=split,
             images=50 if images is None else images,
             noises=100 if noises is None else noises,
             seed=choose_seed(seed),
@@ -98,12 +100,30 @@ def analyze(
     print_summaries(summaries)
 
 
+def _study_images(folder: Path, dataset: str, data_dir: Path | None, split: str | None) -> Dataset:
+    """Read the split asked for; by default the images that the members held out, or test images if they held none."""
+    card = read_any_card(folder)
+    members = (
+        [folder / member.path for member in card.members] if isinstance(card, EnsembleCard) else [folder]
+    )
+    size = None
+    if split in (None, "holdout"):
+        try:
+            size = common_holdout(read_any_card(member) for member in members)
+        except InvalidArgumentError:
+            if split is not None:
+                raise
+            say("the members held out no images in common; looking at test images", error=True)
+            split = "test"
+    return load_dataset(dataset, split or "holdout", data_dir, holdout=size)
+
+
 def _analyze_variance(
     folder: Path,
     *,
     dataset: str,
     data_dir: Path | None,
-    split: str,
+    split: str | None,
     images: int,
     noises: int,
     seed: int | None,
@@ -115,7 +135,7 @@ def _analyze_variance(
     from smoothcert.report.variance_tables import print_variance, variance_to_json
     from smoothcert.theory import study_ensemble
 
-    source = load_dataset(dataset, split=split, data_dir=data_dir)
+    source = _study_images(folder, dataset, data_dir, split)
     study = study_ensemble(folder, source, images=images, noises=noises, seed=seed)
     if as_json:
         print(json.dumps(variance_to_json(study), indent=2))

@@ -9,8 +9,16 @@ import typer
 
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option, path_argument
-from smoothcert.data import load_dataset
-from smoothcert.ensembles import VOTING_RULES, WEIGHT_FITS, AdaptiveEntry, EnsembleCard, make_ensemble
+from smoothcert.data import Dataset, load_dataset
+from smoothcert.ensembles import (
+    VOTING_RULES,
+    WEIGHT_FITS,
+    AdaptiveEntry,
+    EnsembleCard,
+    common_holdout,
+    make_ensemble,
+    read_any_card,
+)
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.execution import progress
 from smoothcert.report import say
@@ -92,7 +100,7 @@ def ensemble(
             adaptive=AdaptiveEntry() if adaptive else None,
             fit=fit,
             order_by_holdout=order_by_holdout,
-            dataset=None if dataset is None else load_dataset(dataset, "holdout", data_dir),
+            dataset=None if dataset is None else _holdout_images(dataset, data_dir, members),
             images=images,
             draws=10 if draws is None else draws,
             seed=opt.choose_seed(seed),
@@ -101,12 +109,18 @@ def ensemble(
     say(_sentence(card, out))
 
 
+def _holdout_images(name: str, data_dir: Path | None, members: list[Path]) -> Dataset:
+    """Read the images that the members held out."""
+    size = common_holdout(read_any_card(member) for member in members)
+    return load_dataset(name, "holdout", data_dir, holdout=size)
+
+
 def _sentence(card: EnsembleCard, out: Path) -> str:
     """Say what the ensemble is."""
     who = f"{len(card.members)} members" if card.heads is None else f"{len(card.heads)} heads of one network"
     parts = [f"{out}: {who}", f"rule {card.rule}"]
     if card.weights is not None:
-        total = sum(card.weights)
+        total = sum(map(abs, card.weights))
         parts.append("weights " + " ".join(f"{weight / total:.3f}" for weight in card.weights))
     if card.consensus is not None:
         parts.append(f"the others asked where the first {card.consensus} disagree")

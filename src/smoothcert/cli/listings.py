@@ -28,7 +28,7 @@ def recipes(text: Filter = "", as_json: AsJson = False) -> None:
         "sigma",
         "epochs",
         "parameters",
-        "forward FLOPs",
+        "multiply-adds",
         "passes per image",
         "hyper-parameters",
     )
@@ -53,7 +53,7 @@ def models(text: Filter = "", as_json: AsJson = False) -> None:
 
       smoothcert models resnet
     """
-    columns = ("name", "input", "classes", "parameters", "forward FLOPs", "stages")
+    columns = ("name", "input", "classes", "parameters", "multiply-adds", "stages")
     _print("models", columns, ("about",), text, as_json)
 
 

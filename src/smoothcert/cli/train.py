@@ -62,6 +62,13 @@ def train(
     max_train_images: Annotated[
         int | None, typer.Option("--max-train-images", help="Train on that many images only.")
     ] = None,
+    holdout: Annotated[
+        str | None,
+        typer.Option(
+            "--holdout",
+            help="Training images to hold out and measure on, or none to train on all; the recipe's by default.",
+        ),
+    ] = None,
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", help="Change any value: NAME=VALUE, e.g. lr=0.05 or lbd=10; may be repeated."),
@@ -93,7 +100,8 @@ def train(
     """Train a model as a recipe says and write its folder.
 
     A training that was stopped continues where its last epoch ended when the same command is given again. The
-    folder holds the last epoch's model, best/ the one that did best on the hold-out, metrics.jsonl a line per epoch.
+    folder holds the last epoch's model, best/ the one that did best on the hold-out (if there is one), metrics.jsonl a
+    line per epoch.
     With --members and --from these are the folders member-0, member-1, ..; ensemble holds their vote.
 
     Example:
@@ -112,7 +120,8 @@ def train(
       smoothcert train digits-denoiser-stability --classifier models/clean --out models/denoised
     """
     # As changes, because a method that needs heads is refused without them.
-    asked = [f"{name}={value}" for name, value in (("heads", heads), ("split", split)) if value is not None]
+    own = {"heads": heads, "split": split, "holdout": holdout}
+    asked = [f"{name}={value}" for name, value in own.items() if value is not None]
     config = chosen_config(recipe, _row(recipe, sigma, keep), model, epochs, [*(changes or []), *asked])
     extra = {
         "max_train_images": max_train_images,
@@ -199,9 +208,14 @@ def _tell(card: ModelCard, out: Path) -> None:
     )
     say(
         f"{out}: {card.architecture}{heads}, method {card.method}, {card.noise['name']} noise ({noise}), "
-        f"{card.metrics['holdout_noisy_accuracy']:.1%} of noisy hold-out images right after epoch "
+        f"{card.metrics['train_images']:,.0f} images, {_right(card)}after epoch "
         f"{card.metrics['epoch']:.0f}, {card.metrics['seconds']:.0f} s"
     )
+
+
+def _right(card: ModelCard) -> str:
+    right = card.metrics.get("holdout_noisy_accuracy")
+    return "" if right is None else f"{right:.1%} of noisy hold-out images right "
 
 
 def _row(recipe: str, sigma: float | None, keep: float | None) -> float | None:
@@ -253,8 +267,10 @@ def _pair(change: str) -> tuple[str, Any]:
 def _say(metrics: EpochMetrics) -> None:
     """Write a line per epoch."""
     radius = "" if metrics.holdout_acr is None else f", hold-out ACR {metrics.holdout_acr:.3f}"
+    right = metrics.holdout_noisy_accuracy
+    accuracy = "" if right is None else f", noisy hold-out accuracy {right:.1%}"
     say(
-        f"epoch {metrics.epoch}: loss {metrics.loss:.4f}, noisy hold-out accuracy "
-        f"{metrics.holdout_noisy_accuracy:.1%}{radius}, {metrics.images_per_second:,.0f} images/s",
+        f"epoch {metrics.epoch}: loss {metrics.loss:.4f}{accuracy}{radius}, "
+        f"{metrics.images_per_second:,.0f} images/s",
         error=True,
     )

@@ -10,6 +10,7 @@ from smoothcert.data.digits import DIGITS
 from smoothcert.data.idx import FASHION_MNIST, MNIST, read_idx
 from smoothcert.data.loading import DATASETS, DataSource, load_dataset
 from smoothcert.data.pictures import PictureFiles
+from smoothcert.data.splits import held_out
 from smoothcert.data.subsets import parse_subset, select_indices
 from smoothcert.data.svhn import SVHN
 
@@ -32,6 +33,7 @@ __all__ = [
     "augmented_batch",
     "close_decoders",
     "crop_flip",
+    "held_out",
     "load_dataset",
     "parse_subset",
     "read_idx",

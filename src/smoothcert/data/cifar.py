@@ -57,7 +57,7 @@ class _Edition:
     label_bytes: int
     class_names: tuple[str, ...]
 
-    def read(self, split: str, data_dir: Path | None) -> Dataset:
+    def read(self, split: str, data_dir: Path | None, holdout: int | None) -> Dataset:
         """Return one split from the first of the known places that has its files."""
         names = (self.test,) if split == "test" else self.train
         inner = ("", *self.folders)
@@ -71,7 +71,7 @@ class _Edition:
         parts = [self._binary(path) if path.suffix == ".bin" else self._pickled(path) for path in paths]
         images = np.concatenate([pixels for pixels, _ in parts]).reshape(-1, 3, 32, 32)
         labels = np.concatenate([targets for _, targets in parts])
-        part = slice(None) if split == "test" else training_part(split, len(images))
+        part = slice(None) if split == "test" else training_part(split, len(images), holdout)
         return Dataset.from_arrays(
             images[part], labels[part], name=self.name, split=split, class_names=self.class_names
         )

@@ -73,13 +73,12 @@ def _is_split(folder: Path) -> bool:
     return kind_of(folder) == "folder" and bool(class_names(folder))
 
 
-def _read_folder(split: str, data_dir: Path | None) -> Dataset:
+def _read_folder(split: str, data_dir: Path | None, holdout: int | None) -> Dataset:
     """Return one split of the user's own class folders in `data_dir`."""
     root = require_data_dir(data_dir, "folder", "your own pictures, one folder per class")
     if any(_is_split(root / part) for part in ("train", "test", "val")):
-        return _read_split_folders(
-            "folder", root, root / ("test" if _is_split(root / "test") else "val"), split
-        )
+        test = root / ("test" if _is_split(root / "test") else "val")
+        return _read_split_folders("folder", root, test, split, holdout)
     classes = class_names(root)
     if not classes:
         raise DataError(
@@ -93,10 +92,10 @@ def _read_folder(split: str, data_dir: Path | None) -> Dataset:
             f"the {len(names)} pictures in {root} are too few to leave any for the {split} split; add pictures or "
             f"make folders train and test there"
         )
-    return _dataset("folder", root, classes, chosen, split)
+    return _dataset("folder", root, classes, chosen, split, holdout)
 
 
-def _read_imagenet(split: str, data_dir: Path | None) -> Dataset:
+def _read_imagenet(split: str, data_dir: Path | None, holdout: int | None) -> Dataset:
     """Return one split of the folders train/ and val/ in `data_dir`, or in the folder "imagenet" inside it."""
     home = require_data_dir(data_dir, "imagenet", _IMAGENET_ORIGIN)
     root = next(
@@ -107,11 +106,11 @@ def _read_imagenet(split: str, data_dir: Path | None) -> Dataset:
             f"there is no folder train or val with class folders in {home} nor {home / 'imagenet'}; get ImageNet "
             f"from {_IMAGENET_ORIGIN} and sort its pictures into class folders"
         )
-    return _read_split_folders("imagenet", root, root / "val", split, alone=_IMAGENET_CLASSES)
+    return _read_split_folders("imagenet", root, root / "val", split, holdout, alone=_IMAGENET_CLASSES)
 
 
 def _read_split_folders(
-    name: str, root: Path, test: Path, split: str, *, alone: int | None = None
+    name: str, root: Path, test: Path, split: str, holdout: int | None, *, alone: int | None = None
 ) -> Dataset:
     """Return one split of a root with train/ and a test folder.
 
@@ -120,6 +119,7 @@ def _read_split_folders(
         root: folder that holds train/.
         test: the folder of the test split.
         split: the split to return.
+        holdout: training pictures to hold out; None for the usual number.
         alone: number of classes that train/ or the test folder must have where the other is not there to agree.
     """
     train = root / "train"
@@ -142,14 +142,16 @@ def _read_split_folders(
             f"{wanted} holds {len(classes)} class folders instead of {alone} and there is no {other} to agree with; "
             f"complete it, or read a part of {name} as dataset 'folder'"
         )
-    return _dataset(name, wanted, classes, list_pictures(wanted, classes), split)
+    return _dataset(name, wanted, classes, list_pictures(wanted, classes), split, holdout)
 
 
-def _dataset(name: str, root: Path, classes: tuple[str, ...], names: list[str], split: str) -> Dataset:
+def _dataset(
+    name: str, root: Path, classes: tuple[str, ...], names: list[str], split: str, holdout: int | None
+) -> Dataset:
     """Make the data set of one split; train and holdout are parts of the training pictures `names`."""
     if split != "test":
         ranked = sorted(names, key=lambda picture: (keyed_fraction(picture, "holdout"), picture))
-        held_out = set(ranked[: holdout_size(len(names))])
+        held_out = set(ranked[: holdout_size(len(names), holdout)])
         names = [picture for picture in names if (picture in held_out) == (split == "holdout")]
     number = {folder: label for label, folder in enumerate(classes)}
     labels = np.array([number[picture.split("/", 1)[0]] for picture in names], dtype=np.int64)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from smoothcert.data.dataset import Dataset
 from smoothcert.data.loading import DATASETS, DataSource
+from smoothcert.data.splits import holdout_size
 from smoothcert.seeding import state_words, stream_key
 
 _TEST, _HOLDOUT = 500, 200
@@ -39,25 +40,26 @@ def _shares(sizes: NDArray[np.int64], total: int) -> NDArray[np.int64]:
     return whole
 
 
-def _split_of_each(labels: NDArray[np.int64]) -> NDArray[np.str_]:
-    """Name the split of every image; a function of the labels and a fixed key alone."""
+def _split_of_each(labels: NDArray[np.int64], holdout: int) -> NDArray[np.str_]:
+    """Name the split of every image; a function of the labels, the size of the hold-out and a fixed key alone."""
     found = np.full(len(labels), "train", dtype="<U8")
     sizes = np.bincount(labels)
-    tests, holdouts = _shares(sizes, _TEST), _shares(sizes, _HOLDOUT)
-    for label, (test, holdout) in enumerate(zip(tests, holdouts, strict=True)):
+    tests, holdouts = _shares(sizes, _TEST), _shares(sizes, holdout)
+    for label, (test, held_out) in enumerate(zip(tests, holdouts, strict=True)):
         members = np.flatnonzero(labels == label)
         # Raw words of the stream, not torch's shuffle, whose algorithm another release may change.
         words = state_words(stream_key(0, label, "digits-split", 0))[: len(members)]
         ranked = members[np.argsort(words, kind="stable")]
         found[ranked[:test]] = "test"
-        found[ranked[test : test + holdout]] = "holdout"
+        found[ranked[test : test + held_out]] = "holdout"
     return found
 
 
-def _read(split: str, data_dir: Path | None) -> Dataset:
+def _read(split: str, data_dir: Path | None, holdout: int | None) -> Dataset:
     """Return one split; the data come with scikit-learn, so no folder is looked at."""
     images, labels = _arrays()
-    chosen = _split_of_each(labels) == split
+    size = _HOLDOUT if holdout is None else holdout_size(len(labels) - _TEST, holdout)
+    chosen = _split_of_each(labels, size) == split
     names = [str(digit) for digit in range(10)]
     return Dataset.from_arrays(images[chosen], labels[chosen], name="digits", split=split, class_names=names)
 

@@ -84,7 +84,14 @@ def _shape(path: Path, start: bytes, file: io.BufferedIOBase) -> tuple[int, ...]
     return shape
 
 
-def _read(name: str, class_names: tuple[str, ...], origin: str, split: str, data_dir: Path | None) -> Dataset:
+def _read(
+    name: str,
+    class_names: tuple[str, ...],
+    origin: str,
+    split: str,
+    data_dir: Path | None,
+    holdout: int | None,
+) -> Dataset:
     """Return one split from the files in a folder of the data set's name inside `data_dir`, or in `data_dir`."""
 
     def find(home: Path | None, folders: list[str], kind: str) -> Path:
@@ -99,7 +106,7 @@ def _read(name: str, class_names: tuple[str, ...], origin: str, split: str, data
     if images.shape[1:] != (28, 28):
         raise DataError(f"{images_path} must hold 28x28 images, got shape {images.shape}; get the file again")
     labels = checked_labels(read_idx(labels_path), labels_path, count=len(images), num_classes=10)
-    part = slice(None) if split == "test" else training_part(split, len(images))
+    part = slice(None) if split == "test" else training_part(split, len(images), holdout)
     return Dataset.from_arrays(
         images[part, None], labels[part], name=name, split=split, class_names=class_names
     )

@@ -22,7 +22,7 @@ _ORIGIN = "http://ufldl.stanford.edu/housenumbers/"
 _MOST_BYTES = {"extra": 2 * 2**30}  # its published images take 1.6 gigabytes
 
 
-def _read(split: str, data_dir: Path | None) -> Dataset:
+def _read(split: str, data_dir: Path | None, holdout: int | None) -> Dataset:
     """Return one split from its .mat file in `data_dir` or in the folder "svhn" inside it."""
     file = f"{'train' if split == 'holdout' else split}_32x32.mat"
     (path,) = find_files(data_dir, ["", "svhn"], [[file]], name="svhn", origin=_ORIGIN)
@@ -44,7 +44,7 @@ def _read(split: str, data_dir: Path | None) -> Dataset:
     targets = checked_labels(
         labels.reshape(-1).astype(np.int64) % 10, path, count=pixels.shape[3], num_classes=10
     )
-    part = training_part(split, len(targets)) if split in ("train", "holdout") else slice(None)
+    part = training_part(split, len(targets), holdout) if split in ("train", "holdout") else slice(None)
     images = np.ascontiguousarray(pixels[..., part].transpose(3, 2, 0, 1))
     return Dataset.from_arrays(
         images, targets[part], name="svhn", split=split, class_names=tuple("0123456789")

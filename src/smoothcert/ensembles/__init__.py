@@ -8,7 +8,7 @@ from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
 from smoothcert.ensembles.esbrs import EsbrsFit, fit_esbrs, solve_esbrs
 from smoothcert.ensembles.folder import load_model, read_any_card, save_ensemble
-from smoothcert.ensembles.holdout import HoldoutUse, refuse_overlap
+from smoothcert.ensembles.holdout import HoldoutUse, common_holdout, refuse_overlap
 from smoothcert.ensembles.making import make_ensemble
 from smoothcert.ensembles.margins import MarginMoments, Perturbation, margin_moments
 from smoothcert.ensembles.mixing import failure_bound, mixing_helps, success_bound
@@ -46,6 +46,7 @@ __all__ = [
     "TrunkedEnsemble",
     "VotingEnsemble",
     "chosen_heads",
+    "common_holdout",
     "counted",
     "exits_early",
     "failure_bound",

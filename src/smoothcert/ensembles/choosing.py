@@ -13,6 +13,7 @@ from smoothcert.ensembles.esbrs import EsbrsFit, fit_esbrs
 from smoothcert.ensembles.holdout import HoldoutUse
 from smoothcert.ensembles.margins import Perturbation
 from smoothcert.ensembles.outputs import check_images, member_outputs
+from smoothcert.ensembles.soft_fit import SoftFit, fit_soft
 from smoothcert.ensembles.sween import SweenFit, fit_sween
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
@@ -93,11 +94,14 @@ class Holdout:
         )
 
 
-# From a hold-out to weights for the rule "softmax", and figures about the choice.
+# From a hold-out to weights for the rule in `FITTED_RULES`, and figures about the choice.
 WeightFit = Callable[[Holdout], tuple[tuple[float, ...], dict[str, float]]]
 WEIGHT_FITS: Registry[WeightFit] = Registry("way to fit weights")
 
-IMAGES = {"sween": 2_000, "sween-sgd": 2_000, "esbrs": 200}
+FITTED_RULES = {"soft": "soft"}
+"""The rule whose weights a way to fit chooses, where that is not "softmax"."""
+
+IMAGES = {"sween": 2_000, "sween-sgd": 2_000, "soft": 2_000, "esbrs": 200}
 """Hold-out images used by default; the last way asks each member a hundred times about every image."""
 
 
@@ -109,6 +113,11 @@ def _sween(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
 @WEIGHT_FITS.register("sween-sgd")
 def _sween_sgd(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
     return _split(fit_sween(*holdout.outputs(), solver="sgd", draws=holdout.draws))
+
+
+@WEIGHT_FITS.register("soft")
+def _soft(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+    return _split(fit_soft(*holdout.outputs()))
 
 
 @WEIGHT_FITS.register("esbrs")
@@ -125,5 +134,5 @@ def _esbrs(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
     return _split(found)
 
 
-def _split(fit: SweenFit | EsbrsFit) -> tuple[tuple[float, ...], dict[str, float]]:
+def _split(fit: SweenFit | SoftFit | EsbrsFit) -> tuple[tuple[float, ...], dict[str, float]]:
     return fit.weights, {name: value for name, value in asdict(fit).items() if name != "weights"}

@@ -45,7 +45,8 @@ def save_ensemble(
 
     Args:
         rule: a name in `VOTING_RULES`.
-        weights: one number >= 0 per member (per head of a single multi-head network), or None for equal ones.
+        weights: one number per member (per head of a single multi-head network), >= 0 but for rule "soft"; None for
+            equal ones.
         member_folders: folders of models or of ensembles, trained on the same noise and classes; of a single
             multi-head network the heads are the members.
         folder: where to write; made if missing.

@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import BaseModel, Field
 
-from smoothcert.data import Dataset
+from smoothcert.data import Dataset, held_out
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.models.card_fields import STRICT, Figures, Text
 from smoothcert.seeding import SEED_BITS
@@ -41,6 +41,29 @@ class HoldoutUse(BaseModel):
     draws: int = Field(ge=1, le=_MOST)
     seed: int = Field(ge=0, lt=1 << SEED_BITS)
     found: Figures = {}
+
+
+def common_holdout(cards: Iterable[Any]) -> int | None:
+    """Return how many images the members' trainings held out, for `load_dataset`; None for the usual number.
+
+    Refuses members that were trained on all images, or held out different ones: whatever is chosen by images that a
+    member has learnt favours that member. Says nothing about ensembles among the members.
+
+    Args:
+        cards: of the members.
+    """
+    sizes = {held_out(card.training.get("holdout")) for card in cards if hasattr(card, "training")}
+    if 0 in sizes:
+        raise InvalidArgumentError(
+            "a member was trained on all training images, so none is left to choose weights or order by; train members "
+            "with a hold-out (--holdout 2000, as SWEEN did)"
+        )
+    if len(sizes) > 1:
+        raise InvalidArgumentError(
+            "the members held out different images, so there are none that no member has learnt; train them with the "
+            "same hold-out"
+        )
+    return next(iter(sizes), None)
 
 
 def refuse_overlap(chosen: Any, dataset: Dataset, indices: Iterable[int]) -> None:

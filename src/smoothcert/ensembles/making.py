@@ -8,8 +8,9 @@ from pathlib import Path
 from smoothcert.data import Dataset
 from smoothcert.ensembles.assembly import assembled
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard
-from smoothcert.ensembles.choosing import IMAGES, WEIGHT_FITS, Holdout, OnProgress
+from smoothcert.ensembles.choosing import FITTED_RULES, IMAGES, WEIGHT_FITS, Holdout, OnProgress
 from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement, load_model, save_ensemble
+from smoothcert.ensembles.holdout import common_holdout
 from smoothcert.ensembles.outputs import order_by_noisy_accuracy
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import MultiHead
@@ -37,8 +38,9 @@ def make_ensemble(
     Args:
         member_folders: folders of models or of ensembles; of a single multi-head network the heads are the members.
         out: where to write; made if missing.
-        rule: a name in `VOTING_RULES`; "soft" by default, and "softmax" for fitted weights and adaptive prediction.
-        weights: one number >= 0 per member, in the order of `member_folders` or of the network's heads.
+        rule: a name in `VOTING_RULES`; "soft" by default, for fitted weights the one they are for, and "softmax" for
+            adaptive prediction.
+        weights: one number per member (>= 0 but for rule "soft"), in the order of `member_folders` or of the heads.
         consensus: members whose agreement spares the others.
         adaptive: the test of adaptive prediction.
         fit: a name in `WEIGHT_FITS` that chooses the weights.
@@ -58,7 +60,7 @@ def make_ensemble(
         )
     if fit is not None:
         _refuse_other_weights(fit, rule, weights)
-        rule = "softmax"
+        rule = FITTED_RULES.get(fit, "softmax")
     if seed is None and (Path(out) / ENSEMBLE_FILE).exists():
         raise CheckpointError(f"{out} already holds an ensemble; choose another folder or remove it")
     holdout = _holdout(
@@ -97,9 +99,11 @@ def _refuse_other_weights(fit: str, rule: str | None, weights: Sequence[float] |
     WEIGHT_FITS[fit]
     if weights is not None:
         raise InvalidArgumentError(f"fit {fit!r} chooses the weights; leave weights out")
-    if rule not in (None, "softmax"):
+    own = FITTED_RULES.get(fit, "softmax")
+    if rule not in (None, own):
+        what = "logits" if own == "soft" else "probabilities"
         raise InvalidArgumentError(
-            f"fit {fit!r} chooses weights of probabilities, for rule 'softmax', got rule {rule!r}"
+            f"fit {fit!r} chooses weights of {what}, for rule {own!r}, got rule {rule!r}"
         )
 
 
@@ -124,6 +128,12 @@ def _holdout(
         raise InvalidArgumentError(
             f"the members tell {classes} classes of images {shape} apart, but {dataset.name} has "
             f"{dataset.num_classes} of {dataset.input_shape}; choose the data set they were trained on"
+        )
+    size = common_holdout(cards)
+    if size is not None and dataset.split == "holdout" and len(dataset) != size:
+        raise InvalidArgumentError(
+            f"the members held out {size:,} images, but {len(dataset):,} are given, and they may have learnt some; "
+            f"give load_dataset({dataset.name!r}, 'holdout', .., holdout={size})"
         )
     models = [model for model, _ in loaded]
     several = models[0] if len(models) == 1 and isinstance(models[0], MultiHead) else None

@@ -22,8 +22,9 @@ class VotingEnsemble(nn.Module):
     Args:
         members: at least one classifier, batch -> logits, all with the same classes.
         rule: a name in `VOTING_RULES`.
-        weights: one number >= 0 per member, with a positive sum (scaled to sum 1); equal when left out, and
-            for rules in `UNWEIGHTED_RULES` always.
+        weights: one number per member, >= 0 and not all 0; scaled so that their sizes sum to 1, which no vote sees.
+            Under rule "soft", the weighted sum of logits, they may be negative. Equal when left out, and for rules in
+            `UNWEIGHTED_RULES` always.
     """
 
     weights: torch.Tensor
@@ -48,7 +49,7 @@ class VotingEnsemble(nn.Module):
         self.rule = rule
         self._rule = VOTING_RULES[rule]
         self.members = nn.ModuleList(members)
-        shares = _shares(weights, len(members))
+        shares = _shares(weights, len(members), signed=rule == "soft")
         if rule in UNWEIGHTED_RULES and bool((shares != shares[0]).any()):
             raise InvalidArgumentError(
                 f"rule {rule!r} takes no weights, because one member decides; got {list(weights or ())}, leave them out"
@@ -86,8 +87,8 @@ class VotingEnsemble(nn.Module):
         return f"rule={self.rule!r}"
 
 
-def _shares(weights: Sequence[float] | None, count: int) -> torch.Tensor:
-    """Return weights that sum to 1."""
+def _shares(weights: Sequence[float] | None, count: int, *, signed: bool) -> torch.Tensor:
+    """Return weights whose sizes sum to 1."""
     if weights is None:
         weights = [1.0] * count
     if len(weights) != count:
@@ -98,9 +99,10 @@ def _shares(weights: Sequence[float] | None, count: int) -> torch.Tensor:
         numbers = [float(weight) for weight in weights]
     except (TypeError, ValueError, OverflowError):
         raise InvalidArgumentError(f"weights must be numbers, got {list(weights)}") from None
-    if not all(math.isfinite(weight) and weight >= 0 for weight in numbers) or max(numbers) <= 0:
-        raise InvalidArgumentError(
-            f"weights must be finite, >= 0 and have a positive sum, got {list(weights)}"
-        )
-    scaled = [weight / max(numbers) for weight in numbers]  # a sum of large numbers would overflow
-    return torch.tensor([weight / sum(scaled) for weight in scaled], dtype=torch.float32)
+    largest = max(map(abs, numbers))
+    if not all(map(math.isfinite, numbers)) or largest == 0 or (not signed and min(numbers) < 0):
+        fix = "not all 0" if signed else ">= 0 and have a positive sum (rule soft takes negative ones)"
+        raise InvalidArgumentError(f"weights must be finite, {fix}, got {list(weights)}")
+    scaled = [weight / largest for weight in numbers]  # a sum of large numbers would overflow
+    total = sum(map(abs, scaled))
+    return torch.tensor([weight / total for weight in scaled], dtype=torch.float32)

@@ -31,7 +31,7 @@ MOST_CARD_BYTES = 8 * 2**20
 
 Record = TypeVar("Record", bound=BaseModel)
 
-LEFT_OUT = ("heads", "split", "denoised", "members", "classifier", "digests", "depth", "width")
+LEFT_OUT = ("heads", "split", "denoised", "members", "classifier", "digests", "depth", "width", "holdout")
 """Fields of cards and configurations that are not written where they are None, so that old records stay equal."""
 
 

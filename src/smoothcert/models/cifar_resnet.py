@@ -17,7 +17,7 @@ DEPTHS = (8, 20, 26, 32, 110)
 def cifar_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) -> nn.Sequential:
     """Build a stem, three stages of (depth - 2) / 6 blocks with 16, 32, 64 channels, global average, linear layer.
 
-    Convolutions and the linear layer start from He's normal law (fan in).
+    Convolutions start from He's normal law (fan out), the linear layer from torch's own, as in the papers' networks.
 
     Args:
         num_classes: number of classes.
@@ -39,8 +39,8 @@ def cifar_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) 
     parts["classifier"] = nn.Linear(channels, num_classes)
     network = nn.Sequential(parts)
     for layer in network.modules():
-        if isinstance(layer, nn.Conv2d | nn.Linear):
-            nn.init.kaiming_normal_(layer.weight)
+        if isinstance(layer, nn.Conv2d):
+            nn.init.kaiming_normal_(layer.weight, mode="fan_out", nonlinearity="relu")
     return network
 
 

@@ -31,6 +31,6 @@ def describe_denoiser(name: str, input_shape: Sequence[int]) -> ModelDescription
         least_side=1,
         num_classes=0,
         parameters=sum(weights.numel() for weights in denoiser.parameters()),
-        flops=flops,
+        multiply_adds=flops // 2,
         stages=(),
     )

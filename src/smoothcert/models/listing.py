@@ -26,7 +26,7 @@ class ModelDescription:
         least_side: smallest height and width it takes, in pixels.
         num_classes: number of classes the figures are for.
         parameters: trainable parameters.
-        flops: floating-point operations of one image's forward pass, two per multiply-add.
+        multiply_adds: of one image's forward pass, matrix work only, as papers count (they call them FLOPs).
         stages: names of the stages, in order; the network can be cut before each.
     """
 
@@ -36,7 +36,7 @@ class ModelDescription:
     least_side: int
     num_classes: int
     parameters: int
-    flops: int
+    multiply_adds: int
     stages: tuple[str, ...]
 
 
@@ -70,7 +70,7 @@ def describe_model(name: str, heads: int | None = None, split: str | None = None
         least_side=architecture.least_side,
         num_classes=architecture.num_classes,
         parameters=sum(weights.numel() for weights in network.parameters() if weights.requires_grad),
-        flops=flops,
+        multiply_adds=flops // 2,
         stages=tuple(stage for stage, _ in network_stages(plain)),
     )
 

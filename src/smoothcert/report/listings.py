@@ -22,7 +22,7 @@ def list_models(text: str = "") -> Listing:
             "input": "x".join(map(str, found.input_shape)),
             "classes": found.num_classes,
             "parameters": found.parameters,
-            "forward FLOPs": found.flops,
+            "multiply-adds": found.multiply_adds,
             "stages": len(found.stages),
             "about": found.summary,
         }
@@ -85,7 +85,7 @@ def list_recipes(text: str = "") -> Listing:
                 "heads": config.heads or 1,
                 "epochs": config.epochs,
                 "parameters": model.parameters,
-                "forward FLOPs": model.flops,
+                "multiply-adds": model.multiply_adds,
                 "passes per image": round(config.objective().cost, 2),
                 "hyper-parameters": len(hyper_parameters(config.method)),
                 "about": recipe.about,

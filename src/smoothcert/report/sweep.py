@@ -11,7 +11,7 @@ from typing import Any
 from torch import nn
 
 from smoothcert.certificates import Procedure, load_classifier
-from smoothcert.data import Dataset, load_dataset
+from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.models import ModelCard, MultiHead, forward_flops, load_checkpoint
 from smoothcert.noise import noise_from
@@ -36,7 +36,7 @@ class SweepRow:
         heads: number of heads; 1 for a network without.
         head_accuracy: share of noisy hold-out images that each head has right alone; empty without heads.
         accuracy: that share for the model itself.
-        flops: operations of one image's forward pass, two per multiply-add.
+        multiply_adds: of one image's forward pass, as papers count.
         parameters: trainable parameters.
         training_seconds: in all.
         epochs: of the training.
@@ -47,8 +47,8 @@ class SweepRow:
     summary: Summary
     heads: int
     head_accuracy: tuple[float, ...]
-    accuracy: float
-    flops: int
+    accuracy: float | None
+    multiply_adds: int
     parameters: int
     training_seconds: float
     epochs: int
@@ -123,8 +123,8 @@ def _row(value: str, config: TrainConfig, folder: Path, summary: Summary, images
         summary=summary,
         heads=card.heads or 1,
         head_accuracy=_head_accuracy(model, card, config),
-        accuracy=card.metrics["holdout_noisy_accuracy"],
-        flops=forward_flops(model, images.image(int(summary.results.index[0]))),
+        accuracy=card.metrics.get("holdout_noisy_accuracy"),
+        multiply_adds=forward_flops(model, images.image(int(summary.results.index[0]))) // 2,
         parameters=sum(weights.numel() for weights in model.parameters()),
         training_seconds=card.metrics["seconds"],
         epochs=config.epochs,
@@ -134,9 +134,9 @@ def _row(value: str, config: TrainConfig, folder: Path, summary: Summary, images
 
 def _head_accuracy(model: nn.Module, card: ModelCard, config: TrainConfig) -> tuple[float, ...]:
     """Measure each head on the noise that the training measured the model on."""
-    if not isinstance(model, MultiHead):
+    holdout = config.holdout_images()
+    if not isinstance(model, MultiHead) or holdout is None:
         return ()
-    holdout = load_dataset(config.dataset, "holdout", config.data_dir)
     seed = card.training["seed"]
     assert isinstance(seed, int)
     with single_threaded_torch():  # on a busy core, two threads are ten times slower

@@ -19,7 +19,16 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
         rows: what `run_sweep` returned.
     """
     grid = common_grid([row.summary for row in rows])
-    costs = ("heads %", "noisy %", "MFLOPs", "parameters", "train s", "s/epoch", "train MB", "cert. s/image")
+    costs = (
+        "heads %",
+        "noisy %",
+        "M mult-adds",
+        "parameters",
+        "train s",
+        "s/epoch",
+        "train MB",
+        "cert. s/image",
+    )
     table = make_table(
         f"Sweep over {over}: certified accuracy (%) at radius, rounded down, and costs",
         (over, "ACR", *(f"r={radius:g}" for radius in grid), *costs),
@@ -29,8 +38,8 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
                 floor_digits(row.summary.results.average_radius(), 5),
                 *accuracy_cells(row.summary, grid),
                 _range(row.head_accuracy),
-                percent(row.accuracy),
-                f"{row.flops / 1e6:,.2f}",
+                _range(()) if row.accuracy is None else percent(row.accuracy),
+                f"{row.multiply_adds / 1e6:,.2f}",
                 f"{row.parameters:,}",
                 f"{row.training_seconds:,.1f}",
                 f"{row.training_seconds / row.epochs:,.2f}",
@@ -46,13 +55,13 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
 def _small_print(over: str, rows: Sequence[SweepRow]) -> Iterator[str]:
     """Yield what each head has right, what the figures are about, and what to mind."""
     for row in rows:
-        if row.head_accuracy:
+        if row.head_accuracy and row.accuracy is not None:
             alone = ", ".join(percent(share) for share in row.head_accuracy)
             yield f"{over}={row.value}: each head alone has {alone}% right, their mean {percent(row.accuracy)}%."
     yield "heads %, noisy %: noisy hold-out images that the heads alone (worst - best) and the model have right."
     yield (
-        "MFLOPs: of one forward pass, two per multiply-add. train MB: peak of the training process. cert. s/image: "
-        "worker seconds."
+        "M mult-adds: millions of multiply-adds of one forward pass. train MB: peak of the training process. "
+        "cert. s/image: worker seconds."
     )
     yield from sorted({f"{row.summary.setting}, {row.summary.indices}" for row in rows})
     yield "Test images: choosing a value by this table would make its figures too good; choose on a hold-out."

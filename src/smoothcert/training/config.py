@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from smoothcert.data import DATASETS
+from smoothcert.data import DATASETS, Dataset, held_out, load_dataset
 from smoothcert.ensembles.card import MOST_MEMBERS
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.models import DENOISERS, MODELS, refuse_split
@@ -72,7 +72,11 @@ class TrainConfig(BaseModel):
         momentum: of stochastic gradient descent.
         nesterov: Nesterov's form of momentum.
         weight_decay: of the optimiser.
+        normalize: whether the network's first layer normalises by the data set's mean and deviation; False for networks
+            that were published without.
         augment: random crops and flips as the data set's papers use them; False trains on the images as they are.
+        holdout: training images that are held out and measured on after every epoch; "none" trains on all of them, as
+            most papers do, and then there is nothing to measure on; None for the usual number (`load_dataset`).
         max_train_images: train on that many images only, chosen by a fixed key; None for all.
         precision: "32-true", or "bf16-mixed" to let torch compute in bfloat16 where it thinks it safe.
         certify_every: certify some hold-out images after every so many epochs; 0 for never.
@@ -111,7 +115,9 @@ class TrainConfig(BaseModel):
     momentum: float = Field(default=0.9, ge=0, lt=1)
     nesterov: bool = False
     weight_decay: float = Field(default=1e-3, ge=0)
+    normalize: bool = True
     augment: bool = True
+    holdout: Literal["none"] | Annotated[int, Field(ge=1, le=_MOST, strict=True)] | None = None
     max_train_images: int | None = Field(default=None, ge=1, le=_MOST)
     precision: Literal["32-true", "bf16-mixed"] = "32-true"
     certify_every: int = Field(default=0, ge=0, le=_MOST)
@@ -155,6 +161,10 @@ class TrainConfig(BaseModel):
             raise InvalidArgumentError(
                 f"milestones must lie between 0 and epochs={self.epochs}, got {brief(list(self.milestones))}"
             )
+        if self.holdout == "none" and self.certify_every:
+            raise InvalidArgumentError(
+                f"certify_every={self.certify_every} certifies hold-out images, but holdout is none; set a hold-out"
+            )
         if self.nesterov and self.momentum == 0:
             raise InvalidArgumentError("nesterov needs momentum above 0, got momentum=0")
         refuse_mixture(self)
@@ -191,6 +201,22 @@ class TrainConfig(BaseModel):
                     f"method {self.method!r} has no setting {brief(name)}; known: {', '.join(known) or 'none'}"
                 )
         return OBJECTIVES[self.method](**self.settings)
+
+    def normalisation(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """Return mean and deviation, per channel, that the network's first layer normalises by."""
+        source = DATASETS[self.dataset]
+        if self.normalize:
+            return source.mean, source.std
+        return tuple(0.0 for _ in source.mean), tuple(1.0 for _ in source.std)
+
+    def training_images(self) -> Dataset:
+        """Read the images to train on: all that are not held out."""
+        return load_dataset(self.dataset, "train", self.data_dir, holdout=held_out(self.holdout))
+
+    def holdout_images(self) -> Dataset | None:
+        """Read the images that are held out; None if none are."""
+        size = held_out(self.holdout)
+        return None if size == 0 else load_dataset(self.dataset, "holdout", self.data_dir, holdout=size)
 
     def noise_law(self) -> NoiseLaw:
         """Build the law of the noise."""

@@ -33,7 +33,7 @@ OnEpoch = Callable[[EpochMetrics], None]
 def fit(
     model: nn.Module,
     train_set: Dataset,
-    holdout_set: Dataset,
+    holdout_set: Dataset | None,
     *,
     config: TrainConfig,
     seed: int,
@@ -44,13 +44,13 @@ def fit(
 ) -> TrainingState:
     """Train `model` in place, leave it in eval mode and return the state at the end.
 
-    Not a search: the hold-out is measured, never trained on; which epoch did best on it is recorded, and the model
+    Not a search: a hold-out is measured, never trained on; which epoch did best on it is recorded, and the model
     is left with the weights of the last.
 
     Args:
         model: the network, with its first weights.
         train_set: images to train on.
-        holdout_set: images to measure on.
+        holdout_set: images to measure on; None measures nothing, and no epoch is the best.
         config: method, noise, schedule and optimiser.
         seed: of order, augmentation and noise.
         fabric: launched; one process on the CPU by default.
@@ -127,18 +127,19 @@ def _measured(
     done: EpochResult,
     epoch: int,
     model: nn.Module,
-    holdout_set: Dataset,
+    holdout_set: Dataset | None,
     config: TrainConfig,
     seed: int,
     state: TrainingState,
 ) -> EpochMetrics:
-    """Measure the model on the hold-out and put the epoch's figures together."""
-    draws = max(1, _HOLDOUT_VOTES // len(holdout_set))
-    stream = generator_for(seed, 0, "holdout-noise")
-    accuracy = noisy_accuracy(model, holdout_set, config.noise_law(), draws=draws, generator=stream)
-    acr = None
-    if config.certify_every and (epoch % config.certify_every == 0 or epoch == config.epochs):
-        acr = _certified(model, holdout_set, config, seed)
+    """Measure the model on the hold-out, if there is one, and put the epoch's figures together."""
+    accuracy = acr = None
+    if holdout_set is not None:
+        draws = max(1, _HOLDOUT_VOTES // len(holdout_set))
+        stream = generator_for(seed, 0, "holdout-noise")
+        accuracy = noisy_accuracy(model, holdout_set, config.noise_law(), draws=draws, generator=stream)
+        if config.certify_every and (epoch % config.certify_every == 0 or epoch == config.epochs):
+            acr = _certified(model, holdout_set, config, seed)
     before = state.metrics[-1].seconds if state.metrics else 0.0
     return EpochMetrics(
         epoch=epoch,
@@ -171,13 +172,15 @@ def _certified(model: nn.Module, holdout_set: Dataset, config: TrainConfig, seed
 def _record(state: TrainingState, metrics: EpochMetrics, model: nn.Module) -> None:
     """Enter an epoch; keep its weights if it did better on the hold-out than all before.
 
-    Judged by certified radius where that is measured, else by accuracy under noise; the earlier one on ties.
+    Judged by certified radius where that is measured, else by accuracy under noise; the earlier one on ties. Without a
+    hold-out none is the best.
     """
 
     def merit(one: EpochMetrics) -> tuple[float, float]:
-        return (-1.0 if one.holdout_acr is None else one.holdout_acr, one.holdout_noisy_accuracy)
+        return (-1.0 if one.holdout_acr is None else one.holdout_acr, one.holdout_noisy_accuracy or 0.0)
 
-    if not state.metrics or merit(metrics) > max(merit(one) for one in state.metrics):
+    measured = metrics.holdout_noisy_accuracy is not None
+    if measured and (not state.metrics or merit(metrics) > max(merit(one) for one in state.metrics)):
         state.best_epoch = metrics.epoch
         state.best = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
     state.metrics.append(metrics)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from smoothcert.arguments import check_path
-from smoothcert.data import Dataset, load_dataset
+from smoothcert.data import Dataset
 from smoothcert.ensembles import EnsembleCard, VotingEnsemble, load_model, read_any_card, save_ensemble
 from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement
 from smoothcert.errors import CheckpointError, InvalidArgumentError
@@ -57,7 +57,7 @@ def fine_tune(
             f"method {config.method!r} trains one network; to fine-tune members together choose drt or drt-smoothadv"
         )
     folders = member_folders(members)
-    train_set = load_dataset(config.dataset, "train", config.data_dir)
+    train_set = config.training_images()
     config = _with_members(config, folders, train_set)
     results = [home / f"member-{number}" for home in (out, out / BEST) for number in range(len(folders))]
     if (out / ENSEMBLE / ENSEMBLE_FILE).exists():
@@ -112,11 +112,13 @@ def _plain_card(folder: Path) -> ModelCard:
 
 
 def _write(trained: Trained, out: Path) -> EnsembleCard:
-    """Write the members and the ensemble of the best epoch, then those of the last."""
+    """Write the members and the ensemble of the best epoch, where a hold-out chose one, then those of the last."""
+    assert isinstance(trained.model, VotingEnsemble)
+    if not trained.state.best:
+        return _write_members(trained, trained.model, trained.config.epochs, out)
     best = copy.deepcopy(trained.model)
     best.load_state_dict(trained.state.best)
     assert isinstance(best, VotingEnsemble)
-    assert isinstance(trained.model, VotingEnsemble)
     _write_members(trained, best, trained.state.best_epoch, out / BEST)
     return _write_members(trained, trained.model, trained.config.epochs, out)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from torch import nn
 
-from smoothcert.data import DATASETS, Dataset
+from smoothcert.data import Dataset
 from smoothcert.ensembles import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import Denoised, DnCNN, ModelCard, create_model, load_checkpoint, refuse_shapes
@@ -27,13 +27,13 @@ def first_model(config: TrainConfig, train_set: Dataset) -> nn.Module:
         return _members(config)
     if trains == "denoiser":
         return _denoiser(config, train_set)
-    source = DATASETS[config.dataset]
+    mean, std = config.normalisation()
     return create_model(
         config.model,
         num_classes=train_set.num_classes,
         input_shape=train_set.input_shape,
-        mean=source.mean,
-        std=source.std,
+        mean=mean,
+        std=std,
         heads=config.heads,
         split=config.split,
     )

@@ -16,7 +16,7 @@ import torch
 from lightning_fabric import Fabric
 from torch import nn
 
-from smoothcert.data import Dataset, load_dataset
+from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError, SmoothcertError
 from smoothcert.models import ModelCard
 from smoothcert.models.checkpoint import CARD_FILE, read_card
@@ -43,8 +43,8 @@ class Trained:
     Args:
         config: its configuration, seed and digests included.
         model: with the weights of the last epoch, on the CPU.
-        state: metrics of all epochs, and the best epoch's weights.
-        train_set: images it was trained on.
+        state: metrics of all epochs, and the best epoch's weights where there is a hold-out.
+        train_set: images it was trained on, or chose among (`max_train_images`).
         processes: processes that shared its steps.
     """
 
@@ -83,7 +83,7 @@ def launch(
         write: writes the folder; a function of a module, because processes may be handed it.
         results: model folders that `write` replaces; refused beforehand if they hold models of another training.
     """
-    holdout_set = load_dataset(config.dataset, "holdout", config.data_dir)
+    holdout_set = config.holdout_images()
     fabric = _fabric(config, where.devices, where.accelerator)
     steps_per_epoch(config, len(chosen_images(len(train_set), config.max_train_images)), where.devices)
     with only_training_in(out):
@@ -131,7 +131,7 @@ def _work(
     fabric: Fabric,
     config: TrainConfig,
     train_set: Dataset,
-    holdout_set: Dataset,
+    holdout_set: Dataset | None,
     out: Path,
     where: Where,
     write: Callable[[Trained, Path], Any],

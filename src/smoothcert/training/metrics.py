@@ -23,7 +23,7 @@ class EpochMetrics(BaseModel):
     Args:
         epoch: number of the epoch, from 1.
         loss: mean training loss per image.
-        holdout_noisy_accuracy: fraction of noisy hold-out images classified right.
+        holdout_noisy_accuracy: fraction of noisy hold-out images classified right; None without a hold-out.
         seconds: training time until the end of this epoch, resumed trainings included.
         lr: learning rate of the last step.
         images_per_second: distinct training images per second, without the measuring after the epoch.
@@ -36,7 +36,7 @@ class EpochMetrics(BaseModel):
 
     epoch: int = Field(ge=1)
     loss: float
-    holdout_noisy_accuracy: float
+    holdout_noisy_accuracy: float | None
     seconds: float
     lr: float = 0.0
     images_per_second: float = 0.0

@@ -33,8 +33,8 @@ class TrainingState:
         config: the configuration, as plain values; a state of another configuration is not continued.
         dataset_digest: of the training split.
         metrics: one entry per finished epoch.
-        best: weights of the epoch that did best on the hold-out, by name.
-        best_epoch: its number; 0 before the first.
+        best: weights of the epoch that did best on the hold-out, by name; none without a hold-out.
+        best_epoch: its number; 0 before the first, and without a hold-out.
     """
 
     config: dict[str, Any]
@@ -75,13 +75,14 @@ class TrainingState:
         header, file = open_state(folder)
         groups = _grouped(file.entries)
         weights = {name: (value.dtype, tuple(value.shape)) for name, value in model.state_dict().items()}
-        if groups.get("model") != weights or groups.get("best") != weights:
+        best = weights if header.best_epoch else None
+        if groups.get("model") != weights or groups.get("best") != best:
             raise damage(folder, "its weights are not those of the model")
         _refuse_moments(folder, groups.get("optimizer", {}), optimizer)
         tensors = _grouped(file.tensors())
         state = cls(header.config, header.dataset_digest, list(header.metrics), best_epoch=header.best_epoch)
         model.load_state_dict(tensors["model"])
-        state.best = tensors["best"]
+        state.best = tensors.get("best", {})
         moments: dict[int, dict[str, torch.Tensor]] = {}
         for name, value in tensors.get("optimizer", {}).items():
             number, _, what = name.partition("/")

@@ -27,7 +27,7 @@ class StateHeader(BaseModel):
         config: the configuration, as plain values.
         dataset_digest: of the training split.
         metrics: one entry per finished epoch, in order.
-        best_epoch: number of the epoch that did best.
+        best_epoch: number of the epoch that did best; 0 without a hold-out.
         tensors: names of all tensors, sorted.
     """
 
@@ -44,7 +44,8 @@ class StateHeader(BaseModel):
         epochs = [one.epoch for one in self.metrics]
         if epochs != list(range(1, len(epochs) + 1)):
             raise ValueError("its metrics are not those of epochs 1, 2, ..")
-        if not 1 <= self.best_epoch <= len(epochs):
+        least = 0 if self.config.get("holdout") == "none" else 1
+        if not least <= self.best_epoch <= len(epochs) * least:
             raise ValueError(f"its best epoch is none of its {len(epochs)} epochs")
         planned = self.config.get("epochs")
         if not isinstance(planned, int) or len(epochs) > planned:

@@ -11,7 +11,7 @@ from typing import Any
 from torch import nn
 
 from smoothcert.arguments import check_kind, check_path
-from smoothcert.data import DATASETS, Dataset, load_dataset
+from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import Denoised, ModelCard, load_checkpoint, save_checkpoint
 from smoothcert.models.checkpoint import CARD_FILE, read_card
@@ -20,9 +20,10 @@ from smoothcert.training.config import TrainConfig
 from smoothcert.training.course import OnEpoch, forget
 from smoothcert.training.first_model import with_classifier_digest
 from smoothcert.training.launching import Trained, Where, differences, launch
+from smoothcert.training.loop import chosen_images
 
 BEST = "best"
-"""Subfolder with the model of the epoch that did best on the hold-out; the folder itself holds the last."""
+"""Subfolder with the model of the epoch that did best on the hold-out, if there is one; the folder holds the last."""
 
 
 def train(
@@ -60,7 +61,7 @@ def train(
             f"method {config.method!r} trains the members of an ensemble together; use smoothcert.fine_tune "
             "(--from on the command line)"
         )
-    train_set = load_dataset(config.dataset, "train", config.data_dir)
+    train_set = config.training_images()
     if trains == "denoiser":
         config = with_classifier_digest(config, train_set)
     if (out / CARD_FILE).exists():
@@ -84,8 +85,10 @@ def config_from(given: TrainConfig | Mapping[str, Any] | str | Path) -> TrainCon
 
 
 def _write(trained: Trained, out: Path) -> ModelCard:
-    """Write the model of the best epoch, then that of the last."""
+    """Write the model of the best epoch, where a hold-out chose one, then that of the last."""
     shutil.rmtree(out / BEST, ignore_errors=True)  # of this same training, killed between here and the end
+    if not trained.state.best:
+        return save_checkpoint(trained.model, _card(trained, trained.model, trained.config.epochs, out), out)
     best = copy.deepcopy(trained.model)
     best.load_state_dict(trained.state.best)
     save_checkpoint(best, _card(trained, best, trained.state.best_epoch, out / BEST), out / BEST)
@@ -98,12 +101,14 @@ def metrics_of(trained: Trained, epoch: int) -> dict[str, float]:
     metrics: dict[str, float] = {
         "epoch": epoch,
         "loss": then.loss,
-        "holdout_noisy_accuracy": then.holdout_noisy_accuracy,
+        "train_images": len(chosen_images(len(trained.train_set), trained.config.max_train_images)),
         "seconds": then.seconds,
         "peak_memory_mb": then.peak_memory_mb,
         # each normalises batches by its own rows, so the weights depend on it
         "processes": trained.processes,
     }
+    if then.holdout_noisy_accuracy is not None:
+        metrics["holdout_noisy_accuracy"] = then.holdout_noisy_accuracy
     if then.holdout_acr is not None:
         metrics["holdout_acr"] = then.holdout_acr
     return metrics
@@ -112,7 +117,7 @@ def metrics_of(trained: Trained, epoch: int) -> dict[str, float]:
 def _card(trained: Trained, model: nn.Module, epoch: int, folder: Path) -> ModelCard:
     """Describe the model as it was after some epoch, to be written to `folder`."""
     config, train_set = trained.config, trained.train_set
-    mean, std, denoised = DATASETS[config.dataset].mean, DATASETS[config.dataset].std, None
+    (mean, std), denoised = config.normalisation(), None
     if isinstance(model, Denoised):
         assert config.classifier is not None
         behind = read_card(config.classifier)
