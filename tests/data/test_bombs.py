@@ -105,3 +105,15 @@ def test_numbers_of_thousands_of_digits_are_no_subset(text):
     with pytest.raises(InvalidArgumentError, match="must look like") as caught:
         parse_subset(text.format("9" * 5_000), 10)
     assert len(str(caught.value)) < 400
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"\x80\x02})" + b"2\x86" * 60 + b"K\x01s.", b"\x80\x02})" + b"\x85" * 2_000_000 + b"K\x01s."],
+    ids=["wide", "deep"],
+)
+def test_tuples_in_tuples_as_a_key_are_refused_before_they_are_hashed(content, tmp_path):
+    """The one takes time that doubles with each of its levels, the other more stack than there is."""
+    (tmp_path / "data_batch_1").write_bytes(content)
+    with pytest.raises(DataError, match="more than 24 tuples"):
+        read_pickle(tmp_path / "data_batch_1")

@@ -54,6 +54,19 @@ DEPENDENT = {
 }
 
 
+def test_a_dark_image_is_probed_in_bright_company():
+    """Scales whole batches by their largest value, which only bright images reach."""
+
+    def model(batch):
+        return honest(batch / 255 if batch.max() > 1.5 else batch)
+
+    image = torch.full((6,), 0.1)
+    with pytest.raises(UnsoundModelError, match="other images of the batch"):
+        check_fixed_function(
+            TorchEngine(model, 3, image), Gaussian(0.25), image, seed=1, on_nan="raise", rows=64
+        )
+
+
 @pytest.mark.parametrize("name", DEPENDENT)
 def test_rows_that_see_other_rows_are_refused(name):
     with pytest.raises(UnsoundModelError, match="other images of the batch"):

@@ -163,7 +163,7 @@ def read_pickle(path: Path) -> dict[str, Any]:
     """
     try:
         content = read_bytes(path, DataError, most=MOST_DATA_BYTES)
-        _refuse_far_places(content)
+        _refuse_odd_steps(content)
         found = _Unpickler(content).load()
         if not isinstance(found, dict):
             raise DataError(f"it holds no dictionary but {type(found).__name__}")
@@ -185,11 +185,21 @@ def _value(value: object) -> object:
     return value
 
 
-def _refuse_far_places(content: bytes) -> None:
-    """Refuse a pickle that notes a value at a far place: the reader makes room for all places before it."""
+def _refuse_odd_steps(content: bytes) -> None:
+    """Refuse steps that no writer of arrays takes, before any is taken.
+
+    A value noted at a far place makes the reader provide all places before it. Tuples in tuples, as the key of a
+    dictionary, take time that doubles with each level, and many levels overflow the stack.
+    """
+    tuples = 0
     for opcode, argument, _ in pickletools.genops(content):
         if opcode.name in _PUTS and isinstance(argument, int) and argument > len(content):
             raise DataError(f"it keeps a value at place {argument} of a list that it cannot fill")
+        tuples += opcode.name in _NESTS
+        if tuples > _MOST_TUPLES:
+            raise DataError(f"it holds more than {_MOST_TUPLES} tuples, where a batch has some six per array")
 
 
 _PUTS = frozenset({"PUT", "BINPUT", "LONG_BINPUT"})
+_NESTS = frozenset({"TUPLE", "TUPLE1", "TUPLE2", "TUPLE3", "FROZENSET"})
+_MOST_TUPLES = 24

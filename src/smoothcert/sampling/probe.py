@@ -40,7 +40,7 @@ def check_fixed_function(
     refuse_training_mode(engine.model)
     rows = max(rows, MIN_ROWS)
     sampler = Sampler(engine, noise, seed=seed, batch_size=CHUNK_VOTES, on_nan=on_nan)
-    batch, others = (noisy_probe(sampler, image, rows, number) for number in range(2))
+    batch, others = noisy_probe(sampler, image, rows, 0), _company(sampler, image, rows)
     for asked in (batch[:_FEW_ROWS], batch):  # what fails on a few rows does not fail for their number
         first = _answers(engine, asked)
         finite = first.isfinite().all(dim=2)
@@ -68,6 +68,15 @@ def noisy_probe(sampler: Sampler, image: torch.Tensor, rows: int, number: int) -
         for first in range(0, rows, CHUNK_VOTES)
     ]
     return sampler.noisy_images(chunks).clone()
+
+
+def _company(sampler: Sampler, image: torch.Tensor, rows: int) -> torch.Tensor:
+    """Return noisy copies of the image, of a black and of a white one in turns: what may be in a batch with it."""
+    neighbours = (image, torch.zeros_like(image), torch.ones_like(image))
+    drawn = torch.stack(
+        [noisy_probe(sampler, one, rows, number) for number, one in enumerate(neighbours, start=1)]
+    )
+    return drawn[torch.arange(rows) % len(neighbours), torch.arange(rows)]
 
 
 def holds_in_threads(engine: Engine, noise: NoiseLaw, image: torch.Tensor, *, seed: int, on_nan: str) -> bool:

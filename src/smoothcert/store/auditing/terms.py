@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from smoothcert.certificates import PROCEDURES, Plan, Procedure
+from smoothcert.data import MOST_CLASSES
 from smoothcert.errors import SmoothcertError
 from smoothcert.noise import NoiseLaw, noise_from
 from smoothcert.sampling import CHUNK_VOTES, ON_NAN
@@ -16,7 +17,6 @@ from smoothcert.seeding import check_seed
 from smoothcert.store.auditing.report import AuditReport
 from smoothcert.store.manifest import FORMAT, plain
 
-_MOST_CLASSES = 2**32 - 1  # one more value stands for no class
 _VERSIONS = ("smoothcert", "torch", "numpy", "scipy", "python")
 
 
@@ -96,9 +96,9 @@ def _check_kinds(manifest: Mapping[str, Any]) -> None:
     if not all(type(index) is int and index >= 0 for index in manifest["indices"]):
         raise ValueError("indices are no list of whole numbers from 0 on")
     classes = manifest["num_classes"]
-    if type(classes) is not int or not 2 <= classes <= _MOST_CLASSES:
+    if type(classes) is not int or not 2 <= classes <= MOST_CLASSES:
         raise ValueError(
-            f"num_classes is {_short(classes)}, expected a whole number from 2 to {_MOST_CLASSES}"
+            f"num_classes is {_short(classes)}, expected a whole number from 2 to {MOST_CLASSES}"
         )
     for name, value in manifest["procedure"].items():
         if any(type(votes) is int and votes > MOST_VOTES for votes in (*_listed(value), value)):
