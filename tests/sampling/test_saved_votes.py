@@ -116,7 +116,8 @@ def test_a_journey_of_counts_alone_has_no_state(state):
 
 
 def test_a_damaged_state_is_drawn_anew(state):
-    classifier = sc.SmoothedClassifier(three, Gaussian(1.0), 3)
+    # Of torch's own: the states of a user's own code are never continued.
+    classifier = sc.SmoothedClassifier(torch.nn.Linear(2, 3).eval(), Gaussian(1.0), 3)
     how = {"alpha": 0.001, "seed": 3, "engine": "auto", "example": IMAGE}
     certification = classifier.certification(sc.FixedSample(n0=100, n=1_000), **how)
     good = {"models": list(certification.models), "journey": state}
