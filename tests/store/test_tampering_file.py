@@ -173,7 +173,10 @@ def test_a_log_beside_the_file_is_noted(small_runs, digits, tmp_path):
     (run / f"{FILE}-wal").write_bytes(b"nonsense" * 512)
     report = audit(run, model=SMOOTHED, dataset=digits, fraction=1, workers=1)
     assert report.trust is Trust.TRUSTED
-    assert f"{FILE}-wal lies beside {FILE} and was read with it; copy both or neither" in report.notes
+    assert report.notes == [
+        f"{FILE}-wal lies beside {FILE} and was read with it; copy both or neither",
+        "the model is code that no digest covers: that it is the one that was certified is for you to know",
+    ]
 
 
 def test_a_journal_that_would_change_the_file_is_refused(small_runs, tmp_path):
