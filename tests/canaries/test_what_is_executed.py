@@ -4,8 +4,9 @@ Every model here calls an image class 0 by its `forward` alone, and class 1 by a
 """
 
 import logging
-import sys
+import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -234,9 +235,9 @@ MODELS = {
 }
 
 
-def certified(model, engine="auto", **how):
+def certified(model, engine="auto", n=1_000, **how):
     classifier = sc.SmoothedClassifier(model, NOISE, 2)
-    return classifier.certify(IMAGE, sc.FixedSample(n=1_000), seed=1, engine=engine, **{"workers": 1, **how})
+    return classifier.certify(IMAGE, sc.FixedSample(n=n), seed=1, engine=engine, **{"workers": 1, **how})
 
 
 def test_the_network_by_itself_answers_class_0():
@@ -379,54 +380,126 @@ class KeepsWhatItSaw(nn.Module):
         return logits
 
 
-class Locked(KeepsWhatItSaw):
-    """The same behind a lock, as it should be."""
+class SharesAScratchBuffer(nn.Module):
+    """Operators alone write into a buffer and read it again: no function of the user's is entered in between."""
 
     def __init__(self):
         super().__init__()
-        self.lock = threading.Lock()
+        self.inner = network()
+        self.scratch = torch.zeros(4_096, 64)
 
-    def __call__(self, batch):
-        with self.lock:
-            return super().__call__(batch)
-
-
-def test_a_model_that_mixes_up_threads_is_asked_by_processes(caplog):
-    model = KeepsWhatItSaw().eval()
-    expected = certified(model)
-    with caplog.at_level(logging.WARNING, logger="smoothcert"):
-        assert certified(model, workers=4).counts == expected.counts
-    told = [record.getMessage() for record in caplog.records if "mixes up calls" in record.getMessage()]
-    assert len(told) == 1
-    assert ("processes" if sys.platform == "linux" else "one worker") in told[0]
-
-
-def test_where_nothing_can_be_forked_one_worker_asks_it(caplog, monkeypatch):
-    monkeypatch.setattr("smoothcert.certificates.certification.can_fork", lambda: False)
-    model = KeepsWhatItSaw().eval()
-    with caplog.at_level(logging.WARNING, logger="smoothcert"):
-        assert certified(model, workers=4).counts == certified(model).counts
-    assert any("one worker asks it" in record.getMessage() for record in caplog.records)
-
-
-def test_a_lock_is_enough(caplog):
-    with caplog.at_level(logging.WARNING, logger="smoothcert"):
-        assert certified(Locked().eval(), workers=2).predicted == 0
-    assert not caplog.records
-
-
-def test_a_global_that_calls_share_is_noticed(caplog):
-    shared = {}
-
-    def model(batch):
-        shared["now"] = batch
-        logits = network()(shared["now"])
-        shared.clear()
+    def forward(self, batch):
+        rows = len(batch)
+        self.scratch[:rows] = batch.flatten(1)
+        seen = self.scratch[:rows].reshape(batch.shape)
+        logits = self.inner(seen)
+        self.scratch[:rows] = 0
         return logits
 
-    with caplog.at_level(logging.WARNING, logger="smoothcert"):
-        certified(model, workers=2)
-    assert any("mixes up calls" in record.getMessage() for record in caplog.records)
+
+@pytest.fixture
+def worth_it(monkeypatch):
+    """Start processes for however little work."""
+    monkeypatch.setattr("smoothcert.sampling.pool.WORTH_SECONDS", 0.0)
+
+
+@pytest.mark.parametrize("kind", [KeepsWhatItSaw, SharesAScratchBuffer])
+@pytest.mark.parametrize("forks", [True, False])
+def test_code_of_the_users_own_is_never_shared_by_threads(kind, forks, worth_it, caplog, monkeypatch):
+    monkeypatch.setattr("smoothcert.sampling.pool.can_fork", lambda: forks)
+    model = kind().eval()
+    expected = certified(model)
+    with caplog.at_level(logging.INFO, logger="smoothcert"):
+        found = [certified(model, workers=4) for _ in range(3)]
+    assert all(one.counts == expected.counts for one in found)
+    told = [record.getMessage() for record in caplog.records if "threads do not share" in record.getMessage()]
+    if forks:
+        assert all("workers are processes" in line for line in told)
+    assert told
+
+
+def test_threads_of_the_callers_take_turns_with_code_of_the_users_own():
+    """Two callers, one model: each is the twin of a worker."""
+    model = SharesAScratchBuffer().eval()
+    classifier = sc.SmoothedClassifier(model, NOISE, 2)
+    image, other = IMAGE, 1 - IMAGE
+
+    def counts(asked):
+        return classifier.certify(asked, sc.FixedSample(n=20_000), seed=1, workers=1).counts
+
+    expected = counts(image), counts(other)
+    with ThreadPoolExecutor(2) as threads:
+        found = [list(threads.map(counts, (image, other))) for _ in range(3)]
+    assert all(tuple(one) == expected for one in found)
+
+
+def test_threads_that_do_not_take_turns_mix_up_a_scratch_buffer():
+    """The twin: why turns are taken. Two calls, the second made while the first is between write and read."""
+    model = SharesAScratchBuffer().eval()
+    image, other = IMAGE.expand(16, *IMAGE.shape), (1 - IMAGE).expand(16, *IMAGE.shape)
+    expected, asked = model(image), []
+
+    def interrupt(module, args):
+        if not asked:
+            asked.append(True)
+            thread = threading.Thread(target=model, args=(other,))
+            thread.start()
+            thread.join()
+
+    model.inner.register_forward_pre_hook(interrupt)
+    assert not torch.equal(model(image), expected)
+
+
+def test_what_hangs_or_changes_in_a_child_is_asked_by_one_worker(worth_it, caplog, monkeypatch):
+    monkeypatch.setattr("smoothcert.sampling.control._LEAST_PATIENCE", 0.2)
+    parent, inner = os.getpid(), network()
+
+    def hangs(batch):
+        while os.getpid() != parent:
+            threading.Event().wait()  # as for threads that a child does not have
+        return inner(batch)
+
+    def changes(batch):
+        return inner(batch) if os.getpid() == parent else -inner(batch)
+
+    expected = certified(inner)
+    for model in (hangs, changes):
+        caplog.clear()
+        with caplog.at_level(logging.WARNING, logger="smoothcert"):
+            assert certified(model, workers=2).counts == expected.counts
+        assert ["one worker does" in record.getMessage() for record in caplog.records] == [True]
+
+
+# A change of mind -----------------------------------------------------------------------------------------------------
+
+
+class ChangesItsMind(nn.Module):
+    """Honest while it is looked at: another class from a number of calls on."""
+
+    def __init__(self, calls):
+        super().__init__()
+        self.inner, self.left = network(), [calls]
+
+    def forward(self, batch):
+        self.left[0] -= 1
+        logits = self.inner(batch)
+        return logits if self.left[0] > 0 else logits.roll(1, dims=1)
+
+
+@pytest.mark.parametrize("calls", [80, 120])
+def test_a_change_of_mind_during_a_run_is_noticed_at_its_end(calls):
+    with pytest.raises(UnsoundModelError, match="before the first vote"):
+        certified(ChangesItsMind(calls).eval(), n=20_000, batch_size=64)
+
+
+def test_nothing_is_left_of_a_run_whose_model_changed_its_mind(tmp_path):
+    images = IMAGE.expand(8, *IMAGE.shape).clone()
+    dataset = sc.Dataset.from_arrays(images, [0] * 8)
+    how = {"procedure": sc.FixedSample(n=2_000), "seed": 1, "workers": 1, "batch_size": 64}
+    model = ChangesItsMind(200).eval()
+    with pytest.raises(UnsoundModelError, match="before the first vote"):
+        sc.certify(sc.SmoothedClassifier(model, NOISE, 2), dataset, out=tmp_path / "run", **how)
+    assert len(sc.Run.open(tmp_path / "run")) == 0
 
 
 # Whole numbers --------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ import torch
 
 import smoothcert as sc
 from smoothcert.engines import TorchEngine
-from smoothcert.errors import ModelOutputError, WorkerError
+from smoothcert.errors import ModelOutputError, UnsoundModelError, WorkerError
 from smoothcert.sampling import (
     Chunk,
     Journey,
@@ -39,6 +39,26 @@ def in_python(batch):
     return np.array(rows, dtype=np.float32)
 
 
+def in_torch():
+    """The same half-planes without a line of own code, which threads share."""
+    model = torch.nn.Linear(2, 3).eval()
+    with torch.no_grad():
+        model.weight.copy_(torch.tensor([[1.0, -1.0], [-1.0, 1.0], [1.0, 1.0]]))
+        model.bias.copy_(torch.tensor([0.0, 0.0, -1.2]))
+    return model
+
+
+def honest_at_first(act):
+    """Answer in this process and once in a child, as a model that starts well; then act."""
+    parent, calls = os.getpid(), []
+
+    def model(batch):
+        calls.append(os.getpid() != parent)
+        return in_python(batch) if sum(calls) < 2 else act()
+
+    return model
+
+
 def maker(model=in_python, on_nan="raise"):
     def make():
         return Sampler(TorchEngine(model, 3, IMAGE), sc.Gaussian(0.5), seed=3, batch_size=128, on_nan=on_nan)
@@ -61,10 +81,10 @@ class EveryLook:
         return look == 12
 
 
-def looks(workers, processes, make=None):
+def looks(workers, make=None):
     phases = (Phase("select", (100,)), Phase("estimate", chunk_borders(64 * 12)))
     made = [EveryLook() for _ in range(6)]
-    with WorkerPool(make or maker(), workers, processes=processes) as pool:
+    with WorkerPool(make or maker(), workers) as pool:
         journeys = (Journey(i, IMAGE, phases, [one], 3) for i, one in enumerate(made))
         list(travel(journeys, pool, batch_size=128))
     return [one.seen for one in made]
@@ -90,10 +110,10 @@ def nothing_left_behind():
 
 
 def test_the_same_votes_as_threads():
-    expected = looks(1, processes=False)
-    assert looks(2, processes=True) == expected
-    assert looks(3, processes=True) == expected
-    assert looks(2, processes=False) == expected
+    expected = looks(1)
+    assert looks(2) == expected
+    assert looks(3) == expected
+    assert looks(2, maker(in_torch())) == expected
     assert len(expected[0]) == 13
 
 
@@ -113,7 +133,7 @@ def test_votes_are_drawn_in_another_process_with_one_thread():
 
 
 def test_a_certificate_is_the_same_whatever_the_workers(monkeypatch):
-    monkeypatch.setattr("smoothcert.certificates.certification.needs_processes", lambda *_: True)
+    monkeypatch.setattr("smoothcert.sampling.pool.WORTH_SECONDS", 0.0)
     classifier = sc.SmoothedClassifier(in_python, sc.Gaussian(0.5), 3)
     how = {"procedure": sc.FixedSample(n=2_000), "seed": 5}
     found = [classifier.certify(IMAGE, workers=workers, **how) for workers in (1, 2)]
@@ -126,8 +146,8 @@ def test_nan_is_the_error_it_is_in_a_thread_or_is_counted():
         return np.where(batch[:, :1].numpy() > 0.5, np.nan, in_python(batch))
 
     with pytest.raises(ModelOutputError, match="NaN or infinite"):
-        looks(2, processes=True, make=maker(doubtful))
-    assert looks(2, True, maker(doubtful, "count")) == looks(1, False, maker(doubtful, "count"))
+        looks(2, make=maker(doubtful))
+    assert looks(2, maker(doubtful, "count")) == looks(1, maker(doubtful, "count"))
 
 
 class OddError(Exception):
@@ -146,27 +166,23 @@ class OddError(Exception):
     ],
 )
 def test_errors_of_the_model_reach_the_caller(error, expected, message):
-    def broken(batch):
+    def broken():
         raise error
 
     with pytest.raises(expected, match=message):
-        looks(2, processes=True, make=maker(broken))
+        looks(2, make=maker(honest_at_first(broken)))
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, "exit"])
 def test_a_child_that_dies_is_an_error_that_says_so(how):
-    parent = os.getpid()
-
-    def deadly(batch):
-        if os.getpid() == parent:
-            return in_python(batch)
+    def deadly():
         if how == "exit":
             os._exit(7)
         return os.kill(os.getpid(), how)
 
     expected = "exit code 7" if how == "exit" else f"signal {int(how)}"
     with pytest.raises(WorkerError, match=rf"worker process \d+ .*{expected}.*fewer workers"):
-        looks(2, processes=True, make=maker(deadly))
+        looks(2, make=maker(honest_at_first(deadly)))
 
 
 def test_a_child_killed_between_two_jobs_is_noticed():
@@ -211,18 +227,39 @@ def test_children_end_with_a_parent_that_is_killed():
     assert len(pids) == 2
 
 
-def test_where_forking_fails_threads_do_the_work(monkeypatch, caplog):
+def test_where_forking_fails_one_worker_does_it_all(monkeypatch, caplog):
     def refused(make):
         if made:
             raise OSError("out of processes")
         made.append(ProcessSampler(make))
         return made[0]
 
-    made = []
+    made, expected = [], looks(1)
     monkeypatch.setattr("smoothcert.sampling.pool.ProcessSampler", refused)
     with caplog.at_level(logging.WARNING, logger="smoothcert"):
-        found = looks(2, processes=True)
-    assert found == looks(1, processes=False)
+        assert looks(2) == expected
     assert [record.getMessage() for record in caplog.records] == [
-        "cannot start worker processes (out of processes); workers are threads"
+        "the model has code of your own, which threads do not share, nor can processes ask it (out of processes); one "
+        "worker does"
     ]
+
+
+def test_little_work_is_not_worth_a_process(monkeypatch):
+    monkeypatch.setattr(
+        "smoothcert.sampling.pool.ProcessSampler", lambda make: pytest.fail("started a process")
+    )
+    with WorkerPool(maker(), 2, votes_planned=10) as pool:
+        assert pool.workers == 1
+
+
+def test_a_model_without_own_code_is_shared_by_threads(monkeypatch):
+    monkeypatch.setattr(
+        "smoothcert.sampling.pool.ProcessSampler", lambda make: pytest.fail("started a process")
+    )
+    with WorkerPool(maker(in_torch()), 2) as pool:
+        assert pool.workers == 2
+
+
+def test_a_child_that_changes_its_mind_is_noticed_at_the_end():
+    with pytest.raises(UnsoundModelError, match="before the first vote"):
+        looks(2, make=maker(honest_at_first(lambda: np.ones((128, 3), dtype=np.float32))))

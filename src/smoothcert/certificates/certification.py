@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypedDict
@@ -11,7 +10,7 @@ from typing import Any, TypedDict
 import torch
 
 from smoothcert.certificates.certificate import Certificate
-from smoothcert.certificates.identity import identities, is_settled
+from smoothcert.certificates.identity import is_settled
 from smoothcert.certificates.procedure import Plan, Trial
 from smoothcert.engines import Engine, rows_in_cache
 from smoothcert.errors import InvalidArgumentError
@@ -21,17 +20,12 @@ from smoothcert.sampling import (
     Journey,
     Sampler,
     WorkerPool,
-    can_fork,
     check_fixed_function,
-    holds_in_threads,
-    needs_processes,
     refuse_other_votes,
 )
 from smoothcert.visible import brief
 
 _MOST_VALUES = 2**30  # of a batch: 4 GB
-
-_log = logging.getLogger("smoothcert")
 
 
 class _How(TypedDict):
@@ -75,7 +69,7 @@ class Certification:
                 f"{len(self.models)} models named, but the engine answers for {self.engine.answers}"
             )
 
-    def check(self, images: Mapping[int, torch.Tensor], *, batch_size: int, workers: int) -> None:
+    def check(self, images: Mapping[int, torch.Tensor], *, batch_size: int) -> None:
         """Refuse a model that is not a fixed function of an image, or an engine that answers otherwise than it.
 
         Most is done once per engine and size of batch.
@@ -83,7 +77,6 @@ class Certification:
         Args:
             images: the first images of the run, by index; one is enough.
             batch_size: most rows per forward pass of the run.
-            workers: how many will ask the model; more than one ask at the same time.
         """
         engine, how = self.engine, _How(seed=self.seed, on_nan=self.on_nan)
         image = next(iter(images.values()))
@@ -92,29 +85,18 @@ class Certification:
             check_fixed_function(engine, self.noise, image, rows=rows, **how)
             engine.probed.add((rows, self.on_nan))
         refuse_other_votes(engine, self.noise, images, self.plan.phases[0].name, **how)
-        if engine.thread_safe is None and workers > 1:
-            # What a model writes down when it is asked, two threads would write down at once.
-            unchanged = not engine.as_is or identities(engine.model) == self.models
-            engine.thread_safe = not engine.as_is or (
-                unchanged and holds_in_threads(engine, self.noise, image, **how)
-            )
 
     @property
     def _planned_votes(self) -> int:
         return self.images * self.plan.planned_votes
 
     def pool(self, workers: int, batch_size: int) -> WorkerPool:
-        """Return a pool of workers, to be entered: threads, or processes where threads would hinder each other."""
+        """Return a pool of workers, to be entered: threads, or processes where threads must not share the model."""
 
         def make() -> Sampler:
             return Sampler(self.engine, self.noise, seed=self.seed, batch_size=batch_size, on_nan=self.on_nan)
 
-        if self.engine.thread_safe is False and workers > 1:
-            alone = not can_fork()
-            how = "one worker asks it" if alone else "workers are processes"
-            _log.warning("the model mixes up calls that are made at the same time; %s", how)
-            return WorkerPool(make, 1 if alone else workers, processes=not alone, threads=False)
-        return WorkerPool(make, workers, processes=needs_processes(self.engine, self._planned_votes, workers))
+        return WorkerPool(make, workers, votes_planned=self._planned_votes)
 
     def journey(self, index: int, image: torch.Tensor, saved: Any = None) -> Journey:
         """Return an image's journey from the start, or from where `save` left it.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import copyreg
 import hashlib
 import logging
 import threading
 import weakref
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterable
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from functools import partial
 from types import BuiltinFunctionType, CodeType, FunctionType, MappingProxyType, MethodType, ModuleType
@@ -19,9 +21,11 @@ import numpy as np
 import torch
 from torch import nn
 from torch.nn.modules import module as torch_module
+from torch.utils.hooks import RemovableHandle
 
 from smoothcert.certificates.installed import is_installed, is_installed_package, package_text
 from smoothcert.engines import attribute_names, closure_values, global_names
+from smoothcert.models import tensor_content
 
 _DEPTH = 200  # of what holds what; Python's own stack is 1,000 calls deep, and a level takes two
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
@@ -37,7 +41,9 @@ _TOLD = (
 )  # wholly by their text
 _HELD = (*_PLAIN, *_TOLD, tuple, list, dict, torch.Tensor, np.ndarray)
 _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, partial)
-_WITHOUT_CONTENT = (type(threading.Lock()), type(threading.RLock()), weakref.ref)
+_CONTAINERS = (dict, MappingProxyType, list, tuple, deque, OrderedDict)
+# A handle numbers the hooks of its process.
+_WITHOUT_CONTENT = (type(threading.Lock()), type(threading.RLock()), weakref.ref, RemovableHandle)
 _OWN = frozenset(vars(nn.Module()))  # what torch keeps in every module
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 _GLOBAL_HOOKS = ("_global_forward_pre_hooks", "_global_forward_hooks")
@@ -69,12 +75,15 @@ class Fingerprint:
     def _of(self, value: Any) -> bytes:
         found = hashlib.sha256(type(value).__qualname__.encode() + b"|")
         if isinstance(value, torch.Tensor):
-            raw = value.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy()
-            found.update(f"{value.dtype}{tuple(value.shape)}".encode() + raw.tobytes())
+            raw = tensor_content(value)
+            self.settled = self.settled and raw is not None
+            found.update(f"{value.dtype}{_shape(value)}".encode() + (raw or b""))
         elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
             found.update(f"{value.dtype}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
-        elif isinstance(value, (*_PLAIN, *_TOLD)):
+        elif type(value) in _PLAIN or isinstance(value, _TOLD):
             found.update(repr(value).encode())
+        elif isinstance(value, Enum):  # a class of its own with much that differs from process to process
+            found.update(f"{type(value).__module__}.{value!r}".encode())
         elif id(value) in self._known:
             return self._known[id(value)][1]
         elif id(value) in self._path:  # what holds itself adds nothing again
@@ -94,14 +103,15 @@ class Fingerprint:
         if isinstance(value, nn.Module):
             return self._module_parts(value)
         if isinstance(value, CodeType):
-            return (value.co_code, value.co_names, value.co_consts)
+            return (value.co_code, value.co_names, value.co_varnames, value.co_freevars, value.co_consts)
         if isinstance(value, type | FunctionType) and not is_installed(value):
             self.settled = False
         if isinstance(value, type):
             return (value.__module__, value.__qualname__, package_text(value), list(_code_of(value)))
         if isinstance(value, FunctionType) and not is_installed(value):
-            named = _named_globals(value)
-            return (value.__code__, value.__defaults__, value.__kwdefaults__, closure_values(value), named)
+            defaults = (value.__defaults__, value.__kwdefaults__)
+            held = (closure_values(value), _named_globals(value), vars(value))
+            return (value.__code__, *defaults, *held)
         if isinstance(value, FunctionType | BuiltinFunctionType):
             owner = getattr(value, "__self__", None)
             about = owner.__name__ if isinstance(owner, ModuleType) else owner
@@ -114,9 +124,10 @@ class Fingerprint:
 
     def _container_parts(self, value: Any) -> Iterable[Any]:
         if isinstance(value, dict | MappingProxyType):
-            return [part for item in value.items() for part in item]
+            content = [part for item in value.items() for part in item]
+            return content if type(value) in _CONTAINERS else (content, *self._own_parts(value))
         if isinstance(value, list | tuple | deque):
-            return value
+            return value if type(value) in _CONTAINERS else (list(value), *self._own_parts(value))
         if isinstance(value, np.ndarray):
             return (value.shape, value.reshape(-1).tolist())
         if isinstance(value, set | frozenset):
@@ -131,19 +142,24 @@ class Fingerprint:
             return ()
         return self._object_parts(value)
 
-    def _object_parts(self, value: Any) -> Iterable[Any]:
+    def _own_parts(self, value: Any) -> tuple[Any, ...]:
+        """Return an object's class and what it holds by name."""
         slots = [name for kind in type(value).__mro__ for name in getattr(kind, "__slots__", ())]
         held = {
             name: getattr(value, name, None) for name in slots if isinstance(name, str) and name[:2] != "__"
         }
         name = getattr(value, "__name__", None)  # of what C made: a ufunc, a slot
+        factory = getattr(value, "default_factory", None)  # of a defaultdict
+        return (name, type(value), {**held, **getattr(value, "__dict__", {})}, factory)
+
+    def _object_parts(self, value: Any) -> Iterable[Any]:
         try:
             # Also what C code keeps; Python refuses where it cannot know.
             reduce = copyreg.dispatch_table.get(type(value))
             reduced = value.__reduce_ex__(4) if reduce is None else reduce(value)
         except Exception:
             reduced, self.settled = None, False
-        return (name, type(value), {**held, **getattr(value, "__dict__", {})}, reduced)
+        return (*self._own_parts(value), reduced)
 
     def _module_parts(self, model: nn.Module) -> Iterable[Any]:
         """Return what decides a module's answers: weights, classes, settings, hooks, unsaved buffers."""
@@ -151,15 +167,37 @@ class Fingerprint:
         yield [list(vars(torch_module)[hooks].values()) for hooks in _GLOBAL_HOOKS]
         for name, part in model.named_modules(remove_duplicate=False):
             kind = type(part)
-            yield (name, kind, part.extra_repr())
+            yield (name, kind, self._extra_repr(part))
             settings = {key: value for key, value in vars(part).items() if key not in _OWN}
             if is_installed(kind):  # private values of torch's modules may hold half of torch
                 settings = {key: value for key, value in settings.items() if _is_setting(key, value)}
             yield settings
-            if isinstance(part, torch.jit.ScriptModule | torch.fx.GraphModule):
+            if isinstance(part, torch.jit.ScriptModule):
+                self.settled = False  # what its graph holds is followed as far as torch shows it
+                yield from _script_parts(part)
+            elif isinstance(part, torch.fx.GraphModule):
                 yield str(part.code)
             yield [list(vars(part)[hooks].values()) for hooks in _HOOKS]
             yield [part._buffers[buffer] for buffer in sorted(part._non_persistent_buffers_set)]
+
+    def _extra_repr(self, part: nn.Module) -> str:
+        try:
+            return str(part.extra_repr())
+        except Exception:  # a user's own, for looks
+            self.settled = False
+            return ""
+
+
+def _shape(tensor: torch.Tensor) -> tuple[int, ...]:
+    return () if tensor.is_nested else tuple(tensor.shape)
+
+
+def _script_parts(part: torch.jit.ScriptModule) -> Iterable[Any]:
+    """Yield the code of a scripted module and the constants in it, which hold the weights of a frozen one."""
+    with contextlib.suppress(Exception):  # a part without `forward`
+        code, constants = part.code_with_constants
+        yield str(code)
+        yield dict(constants.const_mapping)
 
 
 def _is_setting(key: str, value: Any) -> bool:
@@ -176,26 +214,26 @@ def _code_of(kind: type) -> Iterable[Any]:
             continue
         for name, member in sorted(vars(base).items()):
             held = getattr(member, "__func__", getattr(member, "fget", member))
-            own = isinstance(held, FunctionType) or (
-                name[:2] != "__" and isinstance(held, (*_HELD, *_FUNCTIONS))
-            )
-            if own and (
-                not is_installed(base) or (isinstance(held, FunctionType) and not is_installed(held))
-            ):
+            if isinstance(held, FunctionType):
+                if not is_installed(base) or not is_installed(held):
+                    yield (name, held)
+            elif name[:2] != "__" and not is_installed(base):
                 yield (name, held)
 
 
 def _named_globals(function: FunctionType) -> dict[str, Any]:
     """Return the global variables that a function reads, and of a user's modules the attributes that it names."""
+    attributes = attribute_names(function.__code__)
     found: dict[str, Any] = {}
+
+    def add(name: str, value: Any, above: tuple[Any, ...]) -> None:
+        found[name] = value
+        if isinstance(value, ModuleType) and not is_installed_package(value.__name__) and value not in above:
+            for attribute in attributes:
+                if attribute in vars(value):
+                    add(f"{name}.{attribute}", vars(value)[attribute], (*above, value))
+
     for name in global_names(function.__code__):
         if name in function.__globals__:
-            value = found[name] = function.__globals__[name]
-            if isinstance(value, ModuleType) and not is_installed_package(value.__name__):
-                inside = vars(value)
-                found.update(
-                    (f"{name}.{attribute}", inside[attribute])
-                    for attribute in attribute_names(function.__code__)
-                    if attribute in inside
-                )
+            add(name, function.__globals__[name], ())
     return found

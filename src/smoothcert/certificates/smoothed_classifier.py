@@ -228,7 +228,7 @@ class SmoothedClassifier:
             raise InvalidArgumentError("a panel answers for several classifiers; use certify_panel")
         rows = check_batch_size(batch_size, tensor, certification.engine)
         threads = check_workers(workers)
-        certification.check({int(index): tensor}, batch_size=rows, workers=threads)
+        certification.check({int(index): tensor}, batch_size=rows)
         with certification.pool(threads, rows) as pool:
             (journey,) = travel([certification.journey(int(index), tensor)], pool, batch_size=rows)
         return certification.certificates(journey)[0]

@@ -10,6 +10,7 @@ from smoothcert.engines.resolve import build_engine, engine_rule
 from smoothcert.engines.rounding import allowed_difference
 from smoothcert.engines.rows import rows_in_cache
 from smoothcert.engines.torch_engine import AutocastEngine, EagerEngine, TorchEngine
+from smoothcert.engines.turns import turn
 from smoothcert.engines.user_code import attribute_names, closure_values, global_names
 from smoothcert.ensembles import MIN_ROWS
 
@@ -35,4 +36,5 @@ __all__ = [
     "global_names",
     "name_on",
     "rows_in_cache",
+    "turn",
 ]

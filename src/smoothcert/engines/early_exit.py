@@ -39,7 +39,8 @@ class EarlyExitEngine(Engine):
         first = next(iter(self._parts.values()))
         self.registered_name = kind.registered_name  # type: ignore[misc]  # as every instance of `kind` has it
         super().__init__(model, num_classes, example, first.device)
-        self.as_is = any(part.as_is for part in self._parts.values())
+        self.as_is = all(part.as_is for part in self._parts.values())
+        self.shareable = all(part.shareable for part in self._parts.values())
         refuse_other_answers(self.exact_forward, lambda batch: model(batch.to(self.device)), example)
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from smoothcert.engines.logits import as_logits
+from smoothcert.engines.turns import turn
 from smoothcert.ensembles import MIN_ROWS, Priced, padded
 from smoothcert.errors import ModelOutputError
 from smoothcert.registry import Registry
@@ -22,8 +23,9 @@ Model = Callable[[torch.Tensor], Any]
 class Engine(ABC):
     """A way to execute a classifier: the same answers as the model itself, faster or elsewhere.
 
-    Not allowed to let one row's answer depend on another's. Called from several threads at once. The model must
-    not be changed while an engine made from it is in use.
+    Not allowed to let one row's answer depend on another's. Called from several threads at once; unless
+    `shareable`, they are let in one at a time. While an engine is in use, its model must not be changed, nor asked by
+    others where it keeps things from call to call.
 
     Args:
         model: any callable from a float32 batch to logits of shape (rows, classes), or
@@ -46,11 +48,9 @@ class Engine(ABC):
         self.example = example
         self.device = torch.device("cpu") if device is None else device
         self.engine_name = name_on(self.registered_name, self.device)
-        # Kernels of torch and ONNX Runtime let go of the interpreter lock; what a plain callable does is not
-        # known (None) before somebody has measured it.
-        self.releases_lock: bool | None = True if isinstance(model, nn.Module) else None
         self.as_is = False  # whether `forward` calls the model itself and not a transformed copy
-        self.thread_safe: bool | None = None  # whether it may be asked from two threads; None: not tried yet
+        self.shareable = True  # whether threads may ask at the same time: no code of the user's own is run
+        self.may_fork = True  # whether forked children may ask it, until that failed
         self.probed: set[Any] = set()  # under what it was found to be a fixed function of one image
         self.compared = 0  # chunks of votes that model and engine have both drawn
         # Only what this package makes says what it costs; an attribute of that name on a user's model is its own.
@@ -91,7 +91,12 @@ class Engine(ABC):
         rows = batch.shape[0]
         if rows < MIN_ROWS:
             batch = padded(batch)
-        logits, passes = self.counted_forward(batch)
+        if self.shareable:
+            logits, passes = self.counted_forward(batch)
+        else:
+            with turn():  # and a copy, because a model may write all its answers into one buffer
+                logits, passes = self.counted_forward(batch)
+                logits = as_logits(logits).clone()
         logits = as_logits(logits)
         wanted = (batch.shape[0], self.answers, self.num_classes)
         plain = (wanted[0], wanted[2]) if self.answers == 1 else wanted

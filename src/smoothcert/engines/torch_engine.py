@@ -14,7 +14,7 @@ from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
 from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.logits import as_logits
-from smoothcert.engines.understood import refuse_not_understood
+from smoothcert.engines.understood import is_understood, refuse_not_understood
 from smoothcert.ensembles import Panel, TrunkedEnsemble, VotingEnsemble
 
 
@@ -40,6 +40,7 @@ class TorchEngine(Engine):
                 self._run = folded(model, example)
                 self._layout = torch.channels_last if example.dim() == 3 else torch.contiguous_format
         self.as_is = self._run is model
+        self.shareable = not self.as_is or is_understood(model)
 
     @torch.inference_mode()
     def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102

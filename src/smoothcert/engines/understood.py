@@ -47,6 +47,15 @@ def refuse_not_understood(model: nn.Module) -> None:
                 raise EngineUnavailableError(f"its {_title(name, part)} holds code of your own")
 
 
+def is_understood(model: Any) -> bool:
+    """Return whether a model is a module that runs no code but torch's and this package's."""
+    try:
+        refuse_not_understood(model)
+    except (EngineUnavailableError, AttributeError):  # a callable of another kind has no modules
+        return False
+    return True
+
+
 def refuse_intercepted(model: nn.Module) -> None:
     """Raise `EngineUnavailableError` if calling the model does more than its classes' `forward`."""
     if any(vars(torch_module)[hooks] for hooks in _GLOBAL_HOOKS):
@@ -82,7 +91,12 @@ def _title(name: str, part: nn.Module) -> str:
 
 
 def _is_known_class(kind: type) -> bool:
-    """Return whether all functions of a class were written in torch or here, also those put there later."""
+    """Return whether all functions of a class were written in torch or here, also those put there later.
+
+    Only of `torch.nn`: torch's modules for quantisation write down what they see.
+    """
+    if not (kind.__module__ or "").startswith(("torch.nn.", "smoothcert.")):
+        return False
     for base in kind.__mro__:
         for member in vars(base).values():
             function = getattr(member, "__func__", getattr(member, "fget", member))

@@ -21,6 +21,7 @@ from smoothcert.models.multi_head import MultiHead, multi_head
 from smoothcert.models.normalize import Normalize
 from smoothcert.models.splits import refuse_split, resolve_split
 from smoothcert.models.stages import split_before, split_points, stages_of
+from smoothcert.models.tensor_content import tensor_content
 from smoothcert.models.vgg import vgg
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "split_before",
     "split_points",
     "stages_of",
+    "tensor_content",
     "vgg",
     "weights_digest",
 ]

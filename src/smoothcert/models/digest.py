@@ -8,6 +8,9 @@ import json
 import torch
 from torch import nn
 
+from smoothcert.errors import ModelOutputError
+from smoothcert.models.tensor_content import tensor_content
+
 
 def weights_digest(module: nn.Module) -> str:
     """Return SHA-256 over name, dtype, shape and bytes of all parameters and buffers, as hex digits.
@@ -16,7 +19,14 @@ def weights_digest(module: nn.Module) -> str:
     """
     found = hashlib.sha256()
     for name, tensor in sorted(module.state_dict().items()):
-        plain = tensor.detach().cpu().contiguous()
-        found.update(json.dumps([name, str(plain.dtype), list(plain.shape)]).encode() + b"\n")
-        found.update(plain.reshape(-1).view(torch.uint8).numpy().data)
+        if not isinstance(tensor, torch.Tensor):  # extra state of a user's module, which is no weight
+            continue
+        content = tensor_content(tensor)
+        if content is None:
+            raise ModelOutputError(
+                f"weight {name!r} of the model ({tensor.dtype}, {tensor.device}) has no values to read; load its "
+                "weights onto a device first"
+            )
+        found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode() + b"\n")
+        found.update(content)
     return found.hexdigest()

@@ -36,7 +36,7 @@ def print_preview(
     )
     rows = check_batch_size(batch_size, example, certification.engine)
     most = check_workers(workers)
-    certification.check({indices[0]: example}, batch_size=rows, workers=most)
+    certification.check({indices[0]: example}, batch_size=rows)
     set_up = time.monotonic() - start
     found = calibrate(certification, dataset, indices, batch_size=rows)
     counts = sorted({1, most, 2 * most})

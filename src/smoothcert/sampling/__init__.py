@@ -5,10 +5,9 @@ from smoothcert.sampling.chunks import Chunk, ChunkVotes
 from smoothcert.sampling.counting import ON_NAN
 from smoothcert.sampling.counts import Counts
 from smoothcert.sampling.first_chunks import COMPARED_CHUNKS, refuse_other_votes
-from smoothcert.sampling.interpreter_lock import can_fork, needs_processes
 from smoothcert.sampling.journey import Decider, Journey, Spent
 from smoothcert.sampling.pool import WorkerPool, check_workers, default_workers
-from smoothcert.sampling.probe import check_fixed_function, holds_in_threads, refuse_training_mode
+from smoothcert.sampling.probe import check_fixed_function, refuse_training_mode
 from smoothcert.sampling.process_sampler import ProcessSampler
 from smoothcert.sampling.sampler import Sampler
 from smoothcert.sampling.schedule import CHUNK_VOTES, Phase, chunk_borders
@@ -29,13 +28,10 @@ __all__ = [
     "Sampler",
     "Spent",
     "WorkerPool",
-    "can_fork",
     "check_fixed_function",
     "check_workers",
     "chunk_borders",
     "default_workers",
-    "holds_in_threads",
-    "needs_processes",
     "no_class",
     "pack",
     "refuse_other_votes",

@@ -1,14 +1,15 @@
 """Workers: one single-threaded sampler per core.
 
 Threads, because torch and the noise release the interpreter lock in their kernels; each with a process of its own
-for a classifier that holds it. One thread per worker, because a many-threaded forward pass collapses as soon as
-another program wants a core.
+for a classifier with code of the user's own. One thread per worker, because a many-threaded forward pass collapses as
+soon as another program wants a core.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import math
 import os
 import queue
 import threading
@@ -18,15 +19,20 @@ from typing import Any, Self
 
 import torch
 
+from smoothcert.engines import Engine
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.sampling.chunks import Chunk, ChunkVotes
-from smoothcert.sampling.process_sampler import ProcessSampler
+from smoothcert.sampling.control import Control
+from smoothcert.sampling.process_sampler import ProcessSampler, can_fork
 from smoothcert.sampling.sampler import Sampler
 from smoothcert.sampling.threads import single_threaded_torch
 from smoothcert.visible import brief
 
 MOST_WORKERS = 1_024
 """Each is a thread with a buffer of its own, and maybe a process; more than cores gain nothing."""
+
+WORTH_SECONDS = 4.0
+"""Work of one worker from which starting processes is won back."""
 
 _log = logging.getLogger("smoothcert")
 
@@ -55,54 +61,67 @@ class WorkerPool:
     An error in a worker is raised by `collect`.
 
     Args:
-        make_sampler: makes one worker's sampler.
+        make_sampler: makes one worker's sampler; asked before there are threads and, where processes do the work, in
+            each of them.
         workers: number of threads; 1 works in the calling thread.
-        processes: let each of several threads drive a process that does its work; where processes cannot be
-            started, the threads do it.
-        threads: whether they may: where not, one worker does it.
+        votes_planned: how many there may be. A classifier that threads must not share gets a process for each worker
+            where that many are worth it, and else one worker.
     """
 
     def __init__(
-        self,
-        make_sampler: Callable[[], Sampler],
-        workers: int,
-        *,
-        processes: bool = False,
-        threads: bool = True,
+        self, make_sampler: Callable[[], Sampler], workers: int, *, votes_planned: float = math.inf
     ) -> None:
         self.workers = workers
+        self._planned = votes_planned
         self.outstanding = 0
         self._make = make_sampler
         self._jobs: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._children: list[ProcessSampler] = []
-        self._processes, self._may_thread = processes and workers > 1, threads
-        self._inline = make_sampler() if workers == 1 else None
+        self._inline: Sampler | None = None
+        self._control: Control | None = None
         self._settings = single_threaded_torch()
 
     def __enter__(self) -> Self:
         self._settings.__enter__()
         try:
-            if self._processes:  # before there are threads, of which a forked child would have none
-                self._fork()
-            if self._inline is None:
+            first = self._make()
+            if not first.engine.shareable:
+                self._control = Control.ask(first, first.engine.example)
+                self._fork(first.engine)  # before there are threads, of which a forked child would have none
+            if self.workers == 1:
+                self._inline = first
+            else:
                 self._start_threads()
         except BaseException:
-            self.__exit__(None, None, None)
+            self._close()
             raise
         return self
 
-    def _fork(self) -> None:
+    def _fork(self, engine: Engine) -> None:
+        """Start a child for each of several workers where that is worth it and possible; else leave one worker."""
+        assert self._control is not None
+        worth = self._planned * self._control.seconds_per_vote >= WORTH_SECONDS
+        if self.workers == 1 or not worth or not engine.may_fork:
+            self.workers = 1
+            return
         try:
+            if not can_fork():
+                raise OSError("they cannot be forked on this system or device")
             for _ in range(self.workers):
                 self._children.append(ProcessSampler(self._make))
-        except (OSError, AssertionError, ValueError) as error:  # no memory, inside a daemon, no such system
-            how = "workers are threads" if self._may_thread else "one worker does it all"
-            _log.warning("cannot start worker processes (%s); %s", error, how)
+            if not all(map(self._control.holds_in, self._children)):
+                raise OSError("it does not answer there as it does here")
+            _log.info("the model has code of your own, which threads do not share; workers are processes")
+        except (OSError, AssertionError, ValueError) as error:  # no memory, inside a daemon
+            _log.warning(
+                "the model has code of your own, which threads do not share, nor can processes ask it (%s); one worker "
+                "does",
+                error,
+            )
             self._close_children()
-            if not self._may_thread:
-                self.workers, self._inline = 1, self._make()
+            engine.may_fork, self.workers = False, 1
 
     def _start_threads(self) -> None:
         for number in range(self.workers):
@@ -121,13 +140,26 @@ class WorkerPool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            with contextlib.suppress(queue.Empty):  # after an error, do not work off what nobody waits for
-                while True:
-                    self._jobs.get_nowait()
-            for _ in self._threads:
-                self._jobs.put(None)
-            for thread in self._threads:
-                thread.join()
+            self._stop_threads()
+            if kind is None and self._control is not None:
+                workers = self._children if self._inline is None else [self._inline]
+                for worker in workers:
+                    self._control.refuse_change(worker)
+        finally:
+            self._close()
+
+    def _stop_threads(self) -> None:
+        with contextlib.suppress(queue.Empty):  # after an error, do not work off what nobody waits for
+            while True:
+                self._jobs.get_nowait()
+        for _ in self._threads:
+            self._jobs.put(None)
+        while self._threads:
+            self._threads.pop().join()
+
+    def _close(self) -> None:
+        try:
+            self._stop_threads()
         finally:
             self._close_children()
             self._settings.__exit__(None, None, None)

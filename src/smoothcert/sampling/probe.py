@@ -7,14 +7,13 @@ from typing import Any
 
 import torch
 
-from smoothcert.engines import MIN_ROWS, Engine, allowed_difference, device_of
+from smoothcert.engines import MIN_ROWS, Engine, allowed_difference, device_of, turn
 from smoothcert.errors import InvalidImageError, ModelOutputError, SmoothcertError, UnsoundModelError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling.chunks import Chunk
 from smoothcert.sampling.counting import not_finite
 from smoothcert.sampling.sampler import Sampler
 from smoothcert.sampling.schedule import CHUNK_VOTES
-from smoothcert.sampling.thread_safety import answers_hold_in_threads
 
 _FEW_ROWS = 3 * MIN_ROWS
 _TOLERANCE = 1e-3  # of the spread of logits; other batch shapes round differently, but far less
@@ -79,13 +78,6 @@ def _company(sampler: Sampler, image: torch.Tensor, rows: int) -> torch.Tensor:
     return drawn[torch.arange(rows) % len(neighbours), torch.arange(rows)]
 
 
-def holds_in_threads(engine: Engine, noise: NoiseLaw, image: torch.Tensor, *, seed: int, on_nan: str) -> bool:
-    """Return whether a model that passed `check_fixed_function` may be asked from several threads at once."""
-    sampler = Sampler(engine, noise, seed=seed, batch_size=CHUNK_VOTES, on_nan=on_nan)
-    batch, other = (noisy_probe(sampler, image, MIN_ROWS, number) for number in range(2))
-    return answers_hold_in_threads(lambda asked: _answers(engine, asked), batch, other, same_answers)
-
-
 def _regroupings(
     batch: torch.Tensor, others: torch.Tensor
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
@@ -127,7 +119,7 @@ def _refuse_writing(model: Any, batch: torch.Tensor) -> None:
     """Refuse a model that changes the batch it is given: members of an ensemble share one."""
     given = batch.clone()
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), turn():
             model(given.to(device_of(model)))
     except Exception:
         return  # an engine may run what the model itself cannot; then nobody calls it with a shared batch
@@ -140,7 +132,11 @@ def _refuse_writing(model: Any, batch: torch.Tensor) -> None:
 def refuse_training_mode(model: Any) -> None:
     """Refuse a torch module any part of which is in train mode."""
     if isinstance(model, torch.nn.Module):
-        training = [name or "the model itself" for name, part in model.named_modules() if part.training]
+        training = [
+            name or "the model itself"
+            for name, part in model.named_modules()
+            if getattr(part, "training", False)
+        ]
         if training:
             raise UnsoundModelError(
                 f"the model is in train mode ({training[0]}), where its answers depend on the batch; "

@@ -1,4 +1,4 @@
-"""A sampler in a process of its own, for classifiers that hold the interpreter lock."""
+"""A sampler in a process of its own, for classifiers that threads must not share."""
 
 from __future__ import annotations
 
@@ -7,13 +7,16 @@ import multiprocessing
 import os
 import pickle
 import signal
+import sys
 import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
 
 from smoothcert.errors import WorkerError
@@ -27,6 +30,11 @@ _GRACE_SECONDS = 10.0  # how long a child that was told to end may take before i
 # from noticing that the parent is gone; so it closes them, and nobody forks while one is being made.
 _fork_lock = threading.Lock()
 _parent_ends: set[Connection] = set()
+
+
+def can_fork() -> bool:
+    """Return whether a child of this process could run a model: on Linux, and before CUDA was used."""
+    return sys.platform == "linux" and not torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
 
 
 class ProcessSampler:
@@ -60,19 +68,29 @@ class ProcessSampler:
 
     def draw(self, chunks: Sequence[Chunk]) -> list[ChunkVotes]:
         """Do what `Sampler.draw` does, in the child; raise what it raised there, or that it died."""
+        return [ChunkVotes(*part) for part in self._ask("draw", chunks)]
+
+    def answers(self, chunk: Chunk, patience: float | None = None) -> NDArray[Any]:
+        """Do what `Sampler.answers` does, in the child; raise `WorkerError` after `patience` seconds without a word."""
+        return np.asarray(self._ask("answers", [chunk], patience))
+
+    def _ask(self, what: str, chunks: Sequence[Chunk], patience: float | None = None) -> Any:
         images = list({id(chunk.image): chunk.image for chunk in chunks}.values())
         place = {id(image): number for number, image in enumerate(images)}
         wanted = [(place[id(c.image)], c.index, c.phase, c.number, c.votes) for c in chunks]
         # Arrays, not tensors: torch would hand those over as shared memory, one file descriptor each.
-        order = pickle.dumps(([image.numpy() for image in images], wanted))
+        order = pickle.dumps((what, [image.numpy() for image in images], wanted))
         try:
             self._pipe.send_bytes(order)
+            if patience is not None and not self._pipe.poll(patience):
+                self._process.kill()  # it would not hear that it is told to end
+                raise WorkerError(f"worker process {self.pid} did not answer within {patience:.0f} s")
             answer = pickle.loads(self._pipe.recv_bytes())
         except (EOFError, OSError) as error:
             raise self._death() from error
         if isinstance(answer, BaseException):
             raise answer
-        return [ChunkVotes(*part) for part in answer]
+        return answer
 
     def close(self) -> None:
         """End the child and wait for it, also if it has ended already; to be called once."""
@@ -131,7 +149,7 @@ def _serve(make_sampler: Callable[[], Sampler], pipe: Connection, parent: int) -
             order = pipe.recv_bytes()
             try:
                 sampler = sampler or make_sampler()
-                answer = pickle.dumps(_drawn(sampler, order))
+                answer = pickle.dumps(_done(sampler, order))
             except BaseException as error:
                 answer = _packed(error)
             pipe.send_bytes(answer)
@@ -143,10 +161,12 @@ def _one_thread() -> None:
     threadpool_limits(1, user_api="openmp")
 
 
-def _drawn(sampler: Sampler, order: bytes) -> list[tuple[Any, Any, float, Any]]:
-    arrays, wanted = pickle.loads(order)
+def _done(sampler: Sampler, order: bytes) -> Any:
+    what, arrays, wanted = pickle.loads(order)
     images = [torch.from_numpy(array) for array in arrays]
     chunks = [Chunk(images[place], *rest) for place, *rest in wanted]
+    if what == "answers":
+        return sampler.answers(*chunks)
     return [(part.votes, part.evaluations, part.seconds, part.classes) for part in sampler.draw(chunks)]
 
 
@@ -158,4 +178,4 @@ def _packed(error: BaseException) -> bytes:
             return packed
     except Exception:
         pass  # an error class of the model's own, or one that holds what cannot be sent
-    return pickle.dumps(WorkerError(f"the model raised {type(error).__name__}: {error}; mend the model"))
+    return pickle.dumps(WorkerError(f"the model raised {type(error).__name__}: {error}; fix the model"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import torch
@@ -90,6 +91,10 @@ class Sampler:
             return logits.detach().clone(), passes
         array = logits.numpy()
         return np.frombuffer(array.tobytes(), dtype=array.dtype), passes
+
+    def answers(self, chunk: Chunk) -> NDArray[Any]:
+        """Return the logits, (rows, answers, classes), of a chunk's noisy images."""
+        return self.engine(self.noisy_images([chunk])).cpu().numpy()
 
     def noisy_images(self, chunks: Sequence[Chunk]) -> torch.Tensor:
         """Return the noisy images of chunks, one after the other; valid until the next call."""

@@ -21,7 +21,7 @@ from smoothcert.certificates import (
 )
 from smoothcert.data import Dataset
 from smoothcert.ensembles import refuse_overlap
-from smoothcert.errors import InvalidArgumentError, SmoothcertError
+from smoothcert.errors import InvalidArgumentError, SmoothcertError, UnsoundModelError
 from smoothcert.execution import certify_images, progress
 from smoothcert.sampling import COMPARED_CHUNKS, check_workers
 from smoothcert.store.database import RunDatabase
@@ -145,7 +145,7 @@ def certify_panel(
         workers = check_workers(workers)
         rows = check_batch_size(batch_size, first, certification.engine)
         some = {index: classifier.check_image(dataset.image(index)) for index in chosen[:COMPARED_CHUNKS]}
-        certification.check(some, batch_size=rows, workers=workers)
+        certification.check(some, batch_size=rows)
         origins = [origin_of(out, (folders or {}).get(name), dataset) for name, out in runs_at.items()]
         databases = begin(runs_at.values(), stored, manifests, origins)
         try:
@@ -173,17 +173,21 @@ def _run(
     keeper = _Keeper(databases, dataset)
     done = keeper.finished_everywhere()
     left = [index for index in chosen if index not in done]
-    with progress("certifying", len(left), shown=show_progress) as show:
-        certify_images(
-            certification,
-            dataset,
-            left,
-            keeper,
-            workers=workers,
-            batch_size=batch_size,
-            saved=databases[0].unfinished,
-            show=show,
-        )
+    try:
+        with progress("certifying", len(left), shown=show_progress) as show:
+            certify_images(
+                certification,
+                dataset,
+                left,
+                keeper,
+                workers=workers,
+                batch_size=batch_size,
+                saved=databases[0].unfinished,
+                show=show,
+            )
+    except UnsoundModelError:
+        keeper.withdraw()
+        raise
 
 
 class _Keeper:
@@ -191,16 +195,24 @@ class _Keeper:
 
     def __init__(self, databases: Sequence[RunDatabase], dataset: Dataset) -> None:
         self.databases, self.labels = databases, dataset.labels
+        self.added: list[list[int]] = [[] for _ in databases]  # by this process
         self.done = [{row[0] for row in db.each("SELECT idx FROM certificates")} for db in databases]
 
     def finished_everywhere(self) -> set[int]:
         return set.intersection(*self.done)
 
     def finished(self, certificates: Sequence[Certificate]) -> None:
-        for database, done, certificate in zip(self.databases, self.done, certificates, strict=True):
+        places = zip(self.databases, self.done, self.added, certificates, strict=True)
+        for database, done, added, certificate in places:
             if certificate.index not in done:  # a crash may have come between two databases
                 database.add(certificate, int(self.labels[certificate.index]))
                 done.add(certificate.index)
+                added.append(certificate.index)
+
+    def withdraw(self) -> None:
+        """Take back what this process wrote: the model turned out to be no fixed function."""
+        for database, added in zip(self.databases, self.added, strict=True):
+            database.withdraw(added)
 
     def unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
         self.databases[0].save_unfinished(states)

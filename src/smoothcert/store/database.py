@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -177,6 +177,13 @@ class RunDatabase:
             sealed = seal(self._manifest_digest(), row, counts, votes)
             connection.execute("INSERT INTO seals VALUES (?, ?)", (c.index, sealed))
             connection.execute("DELETE FROM unfinished WHERE idx = ?", (c.index,))
+
+    def withdraw(self, indices: Sequence[int]) -> None:
+        """Delete finished images, and all states of images under way."""
+        with self._transaction() as connection:
+            for table in ("votes", "counts", "seals", "certificates"):
+                connection.executemany(f"DELETE FROM {table} WHERE idx = ?", [(index,) for index in indices])
+            connection.execute("DELETE FROM unfinished")
 
     def _manifest_digest(self) -> str:
         if self._digest is None:

@@ -190,7 +190,7 @@ def _redraw(
     places = choose(streams, certification.engine.num_classes, fraction, report.seed)
     first = dataset.image(places[0].index)
     rows = check_batch_size(batch_size, first, certification.engine)
-    certification.check({places[0].index: first}, batch_size=rows, workers=workers)
+    certification.check({places[0].index: first}, batch_size=rows)
     votes, costs = Comparison(certification, report), CostComparison(certification, images, report)
     with progress("drawing votes again", len(places), shown=show_progress) as show:
         how: dict[str, Any] = {"workers": workers, "batch_size": rows, "show": show}

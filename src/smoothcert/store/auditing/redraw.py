@@ -97,7 +97,7 @@ def drawn_again(
 
     with certification.pool(workers, batch_size) as pool:
         while True:
-            while pool.outstanding < _QUEUED * workers and (first := next(waiting, None)) is not None:
+            while pool.outstanding < _QUEUED * pool.workers and (first := next(waiting, None)) is not None:
                 tagged = [(place, chunk_at(place)) for place in places[first : first + job]]
                 pool.submit(tagged, [chunk for _, chunk in tagged])
             if not pool.outstanding:
