@@ -32,7 +32,7 @@ class SmoothedClassifier:
 
     Args:
         model: any callable from a float32 torch tensor (rows x image shape) to logits (rows x classes, a tensor
-            or an array), safe to call from several threads; a torch module must be in eval mode.
+            or an array); a torch module must be in eval mode. Threads take turns with one that has code of its own.
         noise: law of the noise, e.g. `Gaussian(0.25)`.
         num_classes: number of logits.
         on_nan: "raise" refuses NaN or infinite logits; "count" counts such votes for no class.
@@ -97,7 +97,7 @@ class SmoothedClassifier:
             seed: None draws a secret one; a seed known beforehand lets an adversary fit the image to it.
             index: the image's place in the keyed streams.
             engine: "auto" or the name of an engine.
-            workers: threads; one per core by default.
+            workers: threads, or processes for code of the user's own; one per core by default.
             batch_size: most rows per forward pass; does not change any vote.
         """
         procedure = FixedSample() if procedure is None else procedure

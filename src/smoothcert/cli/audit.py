@@ -41,8 +41,10 @@ def audit(
     """Say in one line whether a run can be trusted.
 
     Every radius is proven again from the stored votes, digests of model and data are compared, and a share of the
-    votes is drawn again from their keys and compared one by one. Exit code 0: can be trusted; 1: cannot; 3: nothing
-    is wrong, but no vote could be drawn again (the model or the data are missing).
+    votes is drawn again from their keys and compared one by one. Exit code 0: can be trusted; 1: cannot, or not yet
+    (the run is unfinished); 3: nothing is wrong, but no vote could be drawn again (the model or the data are missing).
+
+    A run on arrays or with a model of your own is audited in Python: sc.audit(run, model=.., dataset=..).
 
     Example:
 
