@@ -154,7 +154,9 @@ def test_sources_and_deviations_are_printed_whole_and_fit_the_terminal(smoothcer
 
 def test_sources_can_be_narrowed_and_are_in_the_json(smoothcert, refused):
     out = smoothcert("recipes", "--sources", "cifar10-advmacer")[1]
+    assert out.startswith("1 recipe: ")
     assert "AdvMacer paper, Tables 1, 2 and 5 to 7" in out
+    assert smoothcert("recipes", "digits-advmacer")[1].startswith("1 recipe\n")
     assert "--set fresh_noise=true" in " ".join(out.split())
     for options in (["--json"], ["--json", "--sources"]):
         rows = json.loads(smoothcert("recipes", *options)[1])

@@ -82,7 +82,8 @@ def methods(text: Filter = "", as_json: AsJson = False) -> None:
 
 def _print(what: str, columns: tuple[str, ...], notes: tuple[str, ...], text: str, as_json: bool) -> None:
     rows = _rows(what, text)
-    print_listing(rows, title=f"{len(rows)} {what}", as_json=as_json, columns=columns, notes=notes)
+    title = f"{len(rows)} {what if len(rows) != 1 else what[:-1]}"
+    print_listing(rows, title=title, as_json=as_json, columns=columns, notes=notes)
 
 
 def _rows(what: str, text: str) -> Listing:

@@ -16,7 +16,8 @@ def print_sources(rows: Sequence[dict[str, Any]]) -> None:
     Args:
         rows: what the listing of recipes returned.
     """
-    title = f"{len(rows)} recipes: the tables they come from, and what differs from them and why"
+    count = "1 recipe" if len(rows) == 1 else f"{len(rows)} recipes"
+    title = f"{count}: the tables behind the values, and what differs from them and why"
     print(hanging(title, first="", rest=""))
     indent = max(map(len, _FIELDS)) + 4
     for row in rows:
