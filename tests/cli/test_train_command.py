@@ -7,7 +7,7 @@ import pytest
 import smoothcert as sc
 from smoothcert.cli.train import chosen_config
 from smoothcert.models import load_checkpoint
-from smoothcert.training import OBJECTIVES, recipe_names
+from smoothcert.training import OBJECTIVES, load_recipe, recipe_names
 
 SHORT = ("--epochs", "1", "--set", "batch_size=600")
 
@@ -134,6 +134,36 @@ def test_listings_tell_what_there_is(smoothcert):
     assert [row["name"] for row in listed["methods"]] == list(OBJECTIVES)
     assert {row["name"]: row["hyper-parameters"] for row in listed["methods"]}["gaussian"] == 0
     assert {"digits", "cifar100", "svhn", "imagenet"} <= {row["name"] for row in listed["datasets"]}
+
+
+@pytest.mark.parametrize("columns", [60, 80, 200])
+def test_sources_and_deviations_are_printed_whole_and_fit_the_terminal(smoothcert, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    code, out, _ = smoothcert("recipes", "--sources")
+    assert code == 0
+    lines = out.splitlines()
+    assert max(map(len, lines)) <= min(columns, 100)
+    assert lines[0].startswith(f"{len(recipe_names())} recipes: ")
+    blocks = out.split("\n\n")[1:]
+    assert [block.split("\n")[0] for block in blocks] == list(recipe_names())
+    for block in blocks:
+        name, text = block.split("\n", 1)
+        recipe = load_recipe(name)
+        assert " ".join(text.split()) == f"source: {recipe.source} deviation: {recipe.deviation}"
+
+
+def test_sources_can_be_narrowed_and_are_in_the_json(smoothcert, refused):
+    out = smoothcert("recipes", "--sources", "cifar10-advmacer")[1]
+    assert out.startswith("1 recipe: ")
+    assert "AdvMacer paper, Tables 1, 2 and 5 to 7" in out
+    assert smoothcert("recipes", "digits-advmacer")[1].startswith("1 recipe\n")
+    assert "--set fresh_noise=true" in " ".join(out.split())
+    for options in (["--json"], ["--json", "--sources"]):
+        rows = json.loads(smoothcert("recipes", *options)[1])
+        assert {row["name"]: (row["source"], row["deviation"]) for row in rows} == {
+            name: (load_recipe(name).source, load_recipe(name).deviation) for name in recipe_names()
+        }
+    assert "the name of no recipe contains 'nosuch'" in refused(smoothcert("recipes", "--sources", "nosuch"))
 
 
 def test_recipes_are_listed_with_their_cost(smoothcert):

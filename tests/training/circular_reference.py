@@ -71,19 +71,23 @@ def cosine(theta):
     return total
 
 
-def uphill(theta, x, label, noise):
-    """Unit gradient of -log z_y of the heads' mean, with respect to the image."""
+def attacked_loss(theta, x, label, noise, average):
+    """-log z_y of the heads' mean logits; or the mean over the heads of each one's own -log z_y."""
+    if average == "logits":
+        return -np.log(np.mean([softmax(mean_logits(theta, x + e))[label] for e in noise]))
+    own = [np.mean([softmax(head_logits(theta, x + e, k))[label] for e in noise]) for k in range(HEADS)]
+    return np.mean([-np.log(z) for z in own])
 
-    def loss(at):
-        return -np.log(np.mean([softmax(mean_logits(theta, at + e))[label] for e in noise]))
 
-    slopes = differences(loss, x)
+def uphill(theta, x, label, noise, average):
+    """Unit gradient of the attacked loss, with respect to the image."""
+    slopes = differences(lambda at: attacked_loss(theta, at, label, noise, average), x)
     return slopes / np.linalg.norm(slopes)
 
 
-def far_away(theta, x, label, noise, alpha, steps):
+def far_away(theta, x, label, noise, alpha, steps, average="logits"):
     for _ in range(steps):
-        x = np.clip(x + alpha * uphill(theta, x, label, noise), 0, 1)
+        x = np.clip(x + alpha * uphill(theta, x, label, noise, average), 0, 1)
     return x
 
 
@@ -101,11 +105,14 @@ def squared(theta, x, noise, k):
     return np.mean([np.sum((a - b) ** 2) for i, a in enumerate(answers) for b in answers[:i]])
 
 
-def mean_z(theta, x, noise):
-    return np.mean([softmax(mean_logits(theta, x + e)) for e in noise], axis=0)
+def mean_z(theta, x, noise, average="logits"):
+    """Mean over the copies: of the softmax of the heads' mean logits, or of the heads' mean softmax."""
+    if average == "logits":
+        return np.mean([softmax(mean_logits(theta, x + e)) for e in noise], axis=0)
+    return np.mean([softmax(head_logits(theta, x + e, k)) for e in noise for k in range(HEADS)], axis=0)
 
 
-def mixed(theta, centre, far, noise, share, k):
-    target = (1 - share) * mean_z(theta, centre, noise) + share / CLASSES
+def mixed(theta, centre, far, noise, share, k, average="logits"):
+    target = (1 - share) * mean_z(theta, centre, noise, average) + share / CLASSES
     at = (1 - share) * centre + share * far
     return np.mean([kl(target, softmax(head_logits(theta, at + e, k))) for e in noise])

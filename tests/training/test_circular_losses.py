@@ -7,6 +7,7 @@ import pytest
 import torch
 from torch import nn
 
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.models import MultiHead
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
@@ -141,13 +142,15 @@ def check_smoothmix(settings):
     objective = CircularSmoothMix(steps=2, step_size=0.3, eta=2.0, **settings)
     theta, (noise, shares) = theta_of(network()), drawn(objective.m)
     each = [(the_images()[n], LABELS[n], noise[:, n]) for n in range(ROWS)]
-    far = [reference.far_away(theta, *one, 0.3, 2) for one in each]
+    average = objective.average
+    far = [reference.far_away(theta, *one, 0.3, 2, average) for one in each]
     centres = [
-        reference.far_away(theta, *one, 0.3 * MIDWAY.warm, 1) if objective.one_step else one[0]
+        reference.far_away(theta, *one, 0.3 * MIDWAY.warm, 1, average) if objective.one_step else one[0]
         for one in each
     ]
     right = [
-        reference.mean_z(theta, centre, noise[:, n]).argmax() == LABELS[n] for n, centre in enumerate(centres)
+        reference.mean_z(theta, centre, noise[:, n], average).argmax() == LABELS[n]
+        for n, centre in enumerate(centres)
     ]
     assert 0 < sum(right) < ROWS
     counted = right if objective.mask else [True] * ROWS
@@ -155,7 +158,7 @@ def check_smoothmix(settings):
     def extra(theta, n, k):
         if not counted[n]:
             return 0.0
-        mixed = reference.mixed(theta, centres[n], far[n], noise[:, n], shares[n], k)
+        mixed = reference.mixed(theta, centres[n], far[n], noise[:, n], shares[n], k, average)
         return 2.0 * MIDWAY.warm * mixed
 
     parts = compare(objective, centres, extra)
@@ -167,9 +170,50 @@ def test_smoothmix(settings):
     check_smoothmix(settings)
 
 
+@pytest.mark.parametrize("average", ["logits", "softmax"])
 @pytest.mark.parametrize("settings", [{"one_step": True}, {"mask": True}, {"one_step": True, "mask": True}])
-def test_smoothmix_in_its_other_forms(settings):
-    check_smoothmix(settings)
+def test_smoothmix_in_its_other_forms(settings, average):
+    check_smoothmix({**settings, "average": average})
+
+
+@pytest.mark.parametrize("settings", [{}, {"teacher_weight": False}, {"m": 3}])
+def test_smoothmix_on_the_mean_of_the_heads_softmaxes(settings):
+    """As the published code: the target averages the heads' softmaxes, the attack climbs the mean of their losses."""
+    check_smoothmix({**settings, "average": "softmax"})
+
+
+def test_the_two_averages_of_heads_are_different_targets_and_attacks():
+    theta, (noise, _) = theta_of(network()), drawn(2)
+    one = (the_images()[1], LABELS[1], noise[:, 1])
+    ends = [reference.far_away(theta, *one, 0.3, 2, average) for average in ("logits", "softmax")]
+    assert np.abs(ends[0] - ends[1]).max() > 1e-3
+    answers = [reference.mean_z(theta, one[0], one[2], average) for average in ("logits", "softmax")]
+    assert np.abs(answers[0] - answers[1]).max() > 1e-3
+
+
+def test_an_attack_on_the_heads_leaves_the_network_as_found():
+    model = network()
+    model.train()
+    model.heads[1].eval()
+    before = theta_of(model).copy()
+    objective = CircularSmoothMix(average="softmax")
+    arguments = (torch.from_numpy(the_images()), torch.from_numpy(LABELS))
+    torch.stack([*objective.loss(model, *arguments, the_source(), MIDWAY).values()]).sum().backward()
+    assert [model.training, model.trunk.training, *(head.training for head in model.heads)] == [
+        True,
+        True,
+        True,
+        False,
+        True,
+    ]
+    assert all(weight.requires_grad and weight.grad is not None for weight in model.parameters())
+    np.testing.assert_array_equal(theta_of(model), before)
+
+
+@pytest.mark.parametrize("average", ["probability", "", 1, None])
+def test_an_unknown_average_is_refused_by_name(average):
+    with pytest.raises(InvalidArgumentError, match="average must be one of logits, softmax, got"):
+        CircularSmoothMix(average=average)
 
 
 def test_one_head_s_loss_with_equal_weights_is_that_of_a_single_network():
@@ -184,6 +228,8 @@ def test_one_head_s_loss_with_equal_weights_is_that_of_a_single_network():
         (CircularConsistency(lbd=3.0, **plain), Consistency(lbd=3.0)),
         (CircularSmoothMix(mask=True, **plain), SmoothMix()),
         (CircularSmoothMix(mask=True, one_step=True, **plain), SmoothMix(one_step=True)),
+        (CircularSmoothMix(mask=True, average="softmax", **plain), SmoothMix()),
+        (CircularSmoothMix(mask=True, one_step=True, average="softmax", **plain), SmoothMix(one_step=True)),
     ]
     for of_heads, single in twins:
         arguments = (torch.from_numpy(the_images()), torch.from_numpy(LABELS))

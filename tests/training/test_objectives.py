@@ -5,6 +5,7 @@ import pytest
 import torch
 from torch import nn
 
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
 from smoothcert.training import (
@@ -257,6 +258,49 @@ def test_advmacer(warm):
         Moment(warm=warm),
     )
     assert parts["radius"] > 0
+
+
+@pytest.mark.parametrize("warm", [1.0, 0.5])
+def test_advmacer_with_noise_drawn_anew_after_the_attack(warm):
+    """Algorithm 1 of the paper: step 2 attacks, step 3 draws the noises whose mean answer the loss is made of."""
+    source, images = the_source(), torch.from_numpy(the_images())
+    first, fresh = source.offsets(images, 3).numpy(), source.offsets(images, 3).numpy()
+    assert np.abs(first - fresh).min() > 0
+    found = adversaries(0.2 * warm, 3, 3)
+    parts = compare(
+        AdvMacer(**ATTACK, **MACER, fresh_noise=True),
+        lambda theta, k: reference.macer(theta, found[k], LABELS[k], fresh[:, k], **MACER, sigma=SIGMA),
+        Moment(warm=warm),
+    )
+    assert parts["radius"] > 0
+
+
+@pytest.mark.parametrize("fresh_noise", [False, True])
+def test_advmacer_attacks_and_learns_under_equal_or_different_noise(fresh_noise):
+    """A network that writes down what it is shown: at a zero gradient every copy is the image plus its noise."""
+    seen = []
+
+    class Witness(nn.Module):
+        def forward(self, batch):
+            seen.append(batch.detach().clone())
+            return torch.zeros(len(batch), 3, dtype=batch.dtype) + 0 * batch.sum()
+
+    images, labels = torch.from_numpy(the_images()), torch.from_numpy(LABELS)
+    objective = AdvMacer(**{**ATTACK, "steps": 2}, fresh_noise=fresh_noise)
+    objective.loss(Witness(), images, labels, the_source(), Moment())
+    assert len(seen) == 3  # two gradients, one training pass: drawing anew costs no pass
+    noises = [batch.reshape(3, ROWS, -1) - images for batch in seen]
+    assert torch.equal(noises[0], noises[1])
+    if fresh_noise:
+        assert (noises[2] - noises[0]).abs().min() > 0
+    else:
+        assert torch.equal(noises[2], noises[0])
+
+
+def test_drawing_anew_is_a_switch():
+    assert AdvMacer(fresh_noise=True).cost == AdvMacer().cost
+    with pytest.raises(InvalidArgumentError, match="fresh_noise must be True or False, got 'yes'"):
+        AdvMacer(fresh_noise="yes")
 
 
 def test_advmacer_waits_too():

@@ -33,6 +33,8 @@ def test_macer_in_150_epochs_has_a_row_of_its_own():
         ("cifar10-gaussian", True),
         ("cifar10-consistency", True),
         ("cifar10-macer", False),
+        ("svhn-macer", False),
+        ("svhn-advmacer", True),
         ("cifar10-gaussian-sween", False),
         ("svhn-gaussian", False),
     ],
@@ -48,6 +50,33 @@ def test_networks_that_were_published_without_normalisation_have_none(name, norm
 
     first = first_model(config, Images()).normalize
     assert bool((first.mean == 0).all()) is not normalised
+
+
+def test_l0_rows_train_as_the_released_commands_of_lee_et_al():
+    """MNIST: batch 400, rate .05 with Nesterov, 30 epochs, a tenth every 10. ImageNet: batch 200 and the defaults."""
+    mnist, imagenet = load_recipe("mnist-discrete").config(), load_recipe("imagenet-discrete").config()
+    assert (mnist.batch_size, mnist.lr, mnist.nesterov) == (400, 0.05, True)
+    assert (mnist.epochs, mnist.milestones, mnist.weight_decay) == (30, (10, 20), 1e-4)
+    assert (mnist.keep, mnist.levels) == (0.8, 2)
+    assert (imagenet.batch_size, imagenet.lr, imagenet.nesterov) == (200, 0.1, False)
+    assert (imagenet.epochs, imagenet.milestones, imagenet.weight_decay) == (90, (30, 60), 1e-4)
+    assert (imagenet.keep, imagenet.levels) == (0.2, 256)
+
+
+def test_batches_on_imagenet_are_those_of_the_paper_that_has_the_row():
+    """Consistency paper: 200, sigma .5 and 1; variance paper, alone at .25 and compared with by SOME: 256."""
+    recipe = load_recipe("imagenet-consistency")
+    assert [recipe.config(sigma=sigma).batch_size for sigma in (0.25, 0.5, 1.0)] == [256, 200, 200]
+    assert load_recipe("imagenet-some-consistency").config().batch_size == 256
+    assert load_recipe("imagenet-gaussian").config().batch_size == 256
+
+
+@pytest.mark.parametrize("dataset", ["cifar10", "imagenet", "mnist", "fashion-mnist"])
+@pytest.mark.parametrize("objective", ["mse", "ce", "stability"])
+def test_denoisers_train_with_the_defaults_of_the_released_script(dataset, objective):
+    config = load_recipe(f"{dataset}-denoiser-{objective}").config()
+    assert (config.optimizer, config.lr, config.weight_decay, config.batch_size) == ("adam", 1e-3, 1e-4, 256)
+    assert (config.epochs, config.milestones) == (90, (30, 60))
 
 
 def test_residual_networks_start_as_published():

@@ -91,7 +91,6 @@ def test_names_say_data_set_and_method():
         assert recipe.name == name
         assert name.startswith(f"{recipe.base['dataset']}-")
         assert recipe.about.endswith(".")
-        assert len(recipe.source) > 10
 
 
 def test_every_method_has_a_recipe_on_the_embedded_digits():
@@ -316,6 +315,12 @@ def test_a_recipe_of_one_s_own_by_path(own):
     config = recipe.config(sigma=0.7, model="lenet")
     assert (config.lr, config.settings) == (0.05, {"lbd": 3.0, "eta": 0.1})
     assert recipe.config(model="resnet8").lr == 0.1  # any other network, with the settings that all share
+    assert (recipe.source, recipe.deviation) == ("nobody", None)
+
+
+def test_a_recipe_of_one_s_own_need_not_say_where_it_comes_from(own):
+    recipe = load_recipe(own(OWN.replace("source: nobody\n", "")))
+    assert (recipe.source, recipe.deviation) == (None, None)
 
 
 WRONG = [
@@ -327,7 +332,9 @@ WRONG = [
     ("dataset: digits,", "dataset: digits, model: lenet,", r"'model' .* key of networks"),
     ("dataset: digits,", "dataset: digits, sigma: 0.5,", r"'sigma' .* key of rows"),
     ("settings: {lbd: 3.0}", "settings: 3", r"settings must be a table of the method's settings, got 3"),
-    ("source: nobody", "origin: nobody", r"source: Field required"),
+    ("source: nobody", "origin: nobody", r"origin: unknown field; known: name, about, source, deviation"),
+    ("source: nobody", "source: 3", r"source: .*valid string"),
+    ("source: nobody", "deviation: [a, b]", r"deviation: .*valid string"),
     ("source: nobody", "source: nobody\norigin: nobody", r"origin: unknown field; known: name, about"),
     ("networks: {convnet: {}, lenet: {lr: 0.05}}", "networks: {}", r"networks: .*at least 1 item"),
     ("rows: {0.3: {}", "rows: {-0.3: {}", r"'sigma' is wrong: .*greater than 0, got -0\.3"),

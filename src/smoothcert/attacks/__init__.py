@@ -1,6 +1,6 @@
 """Attacks: smoothed classifier + image -> an image close by on which it does worse."""
 
-from smoothcert.attacks.ascent import GRADIENT_PASS
+from smoothcert.attacks.ascent import GRADIENT_PASS, Losses
 from smoothcert.attacks.attack import ATTACKS, Attack
 from smoothcert.attacks.attack_plan import METHODS
 from smoothcert.attacks.attacked import attacked
@@ -20,6 +20,7 @@ __all__ = [
     "AttackResults",
     "AttackedImage",
     "Attempt",
+    "Losses",
     "attack_images",
     "attacked",
     "copy_logits",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import nn
 
@@ -12,9 +14,16 @@ from smoothcert.attacks.smoothed_loss import noisy_logits, smoothed_loss
 # each as the gradient of the weights, which a training pass takes in addition.
 GRADIENT_PASS = 2 / 3
 
+# From the logits of the noisy copies, (m, rows, ..), and the labels, (rows,), to a loss per image, (rows,).
+Losses = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+
 
 def ascent(
-    model: nn.Module, images: torch.Tensor, labels: torch.Tensor, offsets: torch.Tensor
+    model: nn.Module,
+    images: torch.Tensor,
+    labels: torch.Tensor,
+    offsets: torch.Tensor,
+    losses: Losses = smoothed_loss,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the unit gradient of the smoothed loss at the images, and the logits found on the way.
 
@@ -26,10 +35,11 @@ def ascent(
         images: where to take the gradient, (rows, ...).
         labels: class indices, (rows,).
         offsets: noise of the m copies, (m, rows, ...).
+        losses: what to climb, if not the loss of the smoothed classifier.
     """
     with torch.enable_grad():
         moving = images.detach().clone().requires_grad_()
         logits = noisy_logits(model, moving, offsets)
         # The sum keeps the images apart, because in eval mode no image sees another.
-        (gradient,) = torch.autograd.grad(smoothed_loss(logits, labels).sum(), moving)
+        (gradient,) = torch.autograd.grad(losses(logits, labels).sum(), moving)
     return unit(gradient), logits.detach()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from smoothcert.attacks.ascent import ascent
+from smoothcert.attacks.ascent import Losses, ascent
 from smoothcert.attacks.attacked import attacked
+from smoothcert.attacks.smoothed_loss import smoothed_loss
 
 
 def free_steps(
@@ -18,6 +19,7 @@ def free_steps(
     step_size: float,
     steps: int,
     first: float | None = None,
+    losses: Losses = smoothed_loss,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """Return the images after T steps and after a first step of another length; clamped to [0, 1], no graph.
 
@@ -32,13 +34,14 @@ def free_steps(
         step_size: length of a step, in pixel units.
         steps: gradient steps T, at least 1.
         first: length of the one step of the second result, in pixel units; `step_size` if None.
+        losses: what to climb, if not the loss of the smoothed classifier.
     """
     images = images.detach()
     with attacked(model):
-        direction, _ = ascent(model, images, labels, offsets)
+        direction, _ = ascent(model, images, labels, offsets, losses)
         one_step = (images + (step_size if first is None else first) * direction).clamp(0, 1)
         moving = (images + step_size * direction).clamp(0, 1)
         for _ in range(steps - 1):
-            direction, _ = ascent(model, moving, labels, offsets)
+            direction, _ = ascent(model, moving, labels, offsets, losses)
             moving = (moving + step_size * direction).clamp(0, 1)
     return moving, one_step

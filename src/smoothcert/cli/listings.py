@@ -7,14 +7,19 @@ from typing import Annotated
 import typer
 
 from smoothcert.errors import UnknownNameError
-from smoothcert.report import LISTINGS, print_listing
+from smoothcert.report import LISTINGS, print_listing, print_sources
+from smoothcert.report.listings import Listing
 from smoothcert.visible import brief
 
 AsJson = Annotated[bool, typer.Option("--json", help="Everything that is known, as one JSON list.")]
 Filter = Annotated[str, typer.Argument(metavar="[TEXT]", help="Only names that contain this.")]
+Sources = Annotated[
+    bool,
+    typer.Option("--sources", help="The tables they come from, and what differs from them and why."),
+]
 
 
-def recipes(text: Filter = "", as_json: AsJson = False) -> None:
+def recipes(text: Filter = "", sources: Sources = False, as_json: AsJson = False) -> None:
     """List the recipes: trainings of the papers' tables by name.
 
     Example:
@@ -22,7 +27,12 @@ def recipes(text: Filter = "", as_json: AsJson = False) -> None:
       smoothcert recipes
 
       smoothcert recipes cifar10
+
+      smoothcert recipes --sources mnist
     """
+    if sources and not as_json:
+        print_sources(_rows("recipes", text))
+        return
     columns = (
         "name",
         "sigma",
@@ -71,9 +81,15 @@ def methods(text: Filter = "", as_json: AsJson = False) -> None:
 
 
 def _print(what: str, columns: tuple[str, ...], notes: tuple[str, ...], text: str, as_json: bool) -> None:
+    rows = _rows(what, text)
+    title = f"{len(rows)} {what if len(rows) != 1 else what[:-1]}"
+    print_listing(rows, title=title, as_json=as_json, columns=columns, notes=notes)
+
+
+def _rows(what: str, text: str) -> Listing:
     rows = LISTINGS[what](text)
     if not rows:
         raise UnknownNameError(
             f"the name of no {what[:-1]} contains {brief(text)}; `smoothcert {what}` lists all"
         )
-    print_listing(rows, title=f"{len(rows)} {what}", as_json=as_json, columns=columns, notes=notes)
+    return rows

@@ -8,6 +8,7 @@ from smoothcert.report.listings import LISTINGS, print_listing
 from smoothcert.report.members import member_curves, members_to_json
 from smoothcert.report.page import write_report
 from smoothcert.report.preview_table import print_preview
+from smoothcert.report.recipe_sources import print_sources
 from smoothcert.report.style import figure_svg, save_figure
 from smoothcert.report.summary import Summary, describe_indices
 from smoothcert.report.tables import common_grid, percent, print_summaries
@@ -32,6 +33,7 @@ __all__ = [
     "print_attack",
     "print_listing",
     "print_preview",
+    "print_sources",
     "print_summaries",
     "print_tables",
     "returned_by_phase",

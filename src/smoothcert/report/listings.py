@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import textwrap
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from smoothcert.data import DATASETS
 from smoothcert.models import DENOISERS, MODELS, describe_denoiser, describe_model
+from smoothcert.report.hanging import hanging
 from smoothcert.training import OBJECTIVES, hyper_parameters, load_recipe, recipe_names
 
 Listing = list[dict[str, Any]]
@@ -90,6 +90,7 @@ def list_recipes(text: str = "") -> Listing:
                 "hyper-parameters": len(hyper_parameters(config.method)),
                 "about": recipe.about,
                 "source": recipe.source,
+                "deviation": recipe.deviation,
             }
         )
     return rows
@@ -129,8 +130,7 @@ def print_listing(
         )
         print("  ".join(aligned).rstrip())
         for note in notes if row else ():
-            for wrapped in textwrap.wrap(f"{note}: {row[note]}", width=96):
-                print(f"    {wrapped}")
+            print(hanging(f"{note}: {row[note]}", first="    ", rest="    "))
 
 
 def _shown(value: Any) -> str:

@@ -18,7 +18,7 @@ from smoothcert.training.objective import Moment, Objective
 class Adversarial(Objective):
     """What objectives on adversarial images share: the attack's settings, and the logits of its noisy copies.
 
-    Not an objective of its own. The same m noises serve the attack and the loss.
+    Not an objective of its own. The same m noises serve the attack and the loss, unless an objective draws anew.
 
     Args:
         m: noisy copies per image.
@@ -55,10 +55,21 @@ class Adversarial(Objective):
         labels: torch.Tensor,
         source: NoiseSource,
         moment: Moment,
+        *,
+        fresh_noise: bool = False,
     ) -> torch.Tensor:
-        """Return the logits of the m noisy copies of the adversarial images, (m, rows, classes)."""
+        """Return the logits of m noisy copies of the adversarial images, (m, rows, classes).
+
+        Args:
+            model: the network in train mode.
+            images: clean images in pixel units, (rows, ...).
+            labels: class indices, (rows,).
+            source: where the noise comes from.
+            moment: how far training has come.
+            fresh_noise: draw the noise of these copies anew, after the attack, instead of using the attack's.
+        """
         offsets = source.offsets(images, self.m)
         found = ATTACKS[self.attack](
             model, images, labels, offsets, eps=self.eps * moment.warm, steps=self.steps
         )
-        return noisy_logits(model, found, offsets)
+        return noisy_logits(model, found, source.offsets(images, self.m) if fresh_noise else offsets)

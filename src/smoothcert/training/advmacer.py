@@ -18,7 +18,7 @@ from smoothcert.training.objective import OBJECTIVES, Moment
 @OBJECTIVES.register("advmacer")
 @dataclass(frozen=True)
 class AdvMacer(Adversarial):
-    """Cross entropy and a hinge on the certified radius, both at the adversarial image, with the attack's noises.
+    """Cross entropy and a hinge on the certified radius, both at the adversarial image.
 
     Not MACER's batch: as in SmoothAdv, the batch counts noisy copies.
 
@@ -32,6 +32,8 @@ class AdvMacer(Adversarial):
         beta: inverse temperature of the softmax that stands for the vote.
         deferred: leave the radius term out until the learning rate has dropped for the first time; networks
             without batch norm (LeNet) learn nothing under it from the start.
+        fresh_noise: draw the noises of the loss anew after the attack, as the paper's Algorithm 1 does; False takes
+            those of the attack, as SmoothAdv does.
     """
 
     summary: ClassVar[str] = "MACER's loss at SmoothAdv's adversarial images"
@@ -40,10 +42,12 @@ class AdvMacer(Adversarial):
     gamma: float = 8.0
     beta: float = 16.0
     deferred: bool = False
+    fresh_noise: bool = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_switch("deferred", self.deferred)
+        check_switch("fresh_noise", self.fresh_noise)
         self._loss()
 
     def loss(  # noqa: D102
@@ -54,7 +58,7 @@ class AdvMacer(Adversarial):
         source: NoiseSource,
         moment: Moment,
     ) -> dict[str, torch.Tensor]:
-        logits = self.adversarial_logits(model, images, labels, source, moment)
+        logits = self.adversarial_logits(model, images, labels, source, moment, fresh_noise=self.fresh_noise)
         waiting = self.deferred and not moment.dropped
         return self._loss().parts(logits, labels, sigma=source.noise.std, lbd=0.0 if waiting else None)
 

@@ -8,17 +8,21 @@ from typing import ClassVar
 import torch
 from torch import nn
 
-from smoothcert.training.checks import check_switch
+from smoothcert.models import MultiHead
+from smoothcert.training.checks import check_choice, check_switch
 from smoothcert.training.circular_teaching import (
     CircularTeaching,
     copies_head_logits,
     smoothed_losses,
     with_heads,
 )
+from smoothcert.training.heads_apart import HeadsApart
 from smoothcert.training.mixing import Mixing, divergence_from, draw_shares, mixed_target
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import OBJECTIVES, Moment
 from smoothcert.training.smoothed_probability import smoothed_probability
+
+AVERAGES = ("logits", "softmax")
 
 
 @OBJECTIVES.register("some-smoothmix")
@@ -26,8 +30,8 @@ from smoothcert.training.smoothed_probability import smoothed_probability
 class CircularSmoothMix(CircularTeaching):
     """Weighted cross entropy and mixed part of every head, and the cosine penalty.
 
-    x_adv climbs the smoothed loss of the heads' mean logits, whose z makes y_mix; KL(y_mix || F^k(x_mix + e_i)) is
-    each head's own. Not limited to images whose z is right, as SmoothMix is: the published code drops that mask.
+    x_adv climbs the smoothed loss of the heads' mean, whose z makes y_mix; KL(y_mix || F^k(x_mix + e_i)) is each
+    head's own. Not limited to images whose z is right, as SmoothMix is: the published code drops that mask.
     Gradients flow through y_mix.
 
     Args:
@@ -36,6 +40,8 @@ class CircularSmoothMix(CircularTeaching):
         eta: weight of the mixed part; it warms up with the moment of training.
         one_step: put the 1-step adversary, at most warm times alpha away, in the place of the clean image.
         mask: let the mixed part of images that z gets wrong be 0, as in SmoothMix.
+        average: the heads' mean, of their "logits", which is the classifier that is certified; or of their
+            "softmax", the attack then climbing the mean of the heads' smoothed losses, as the published code does.
 
     The other settings are those of `CircularTeaching`.
     """
@@ -47,10 +53,12 @@ class CircularSmoothMix(CircularTeaching):
     eta: float = 5.0
     one_step: bool = False
     mask: bool = False
+    average: str = "logits"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_switch("mask", self.mask)
+        check_choice("average", self.average, AVERAGES)
         self._mixing()
 
     @property
@@ -68,9 +76,9 @@ class CircularSmoothMix(CircularTeaching):
         network = with_heads(model)
         offsets = source.offsets(images, self.m)
         shares = draw_shares(source, images)
-        centre, mixed = self._mixing().images(network, images, labels, offsets, shares, warm=moment.warm)
+        centre, mixed = self._images(network, images, labels, offsets, shares, moment.warm)
         logits = copies_head_logits(network, centre + offsets)
-        z = smoothed_probability(logits.mean(dim=0))
+        z = self._smoothed_answer(logits)
         target = mixed_target(z, shares)
         answers = copies_head_logits(network, mixed + offsets)
         apart = torch.stack([divergence_from(target, of_head) for of_head in answers])
@@ -81,6 +89,25 @@ class CircularSmoothMix(CircularTeaching):
             "mixed": self.eta * moment.warm * apart,
         }
         return self.taught(network, terms, logits.shape[-1], moment)
+
+    def _images(
+        self,
+        network: MultiHead,
+        images: torch.Tensor,
+        labels: torch.Tensor,
+        offsets: torch.Tensor,
+        shares: torch.Tensor,
+        warm: float,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return centres and mixed images of the attack on the heads' mean."""
+        if self.average == "logits":
+            return self._mixing().images(network, images, labels, offsets, shares, warm=warm)
+        apart = HeadsApart(network)
+        return self._mixing().images(apart, images, labels, offsets, shares, warm=warm, losses=apart.losses)
+
+    def _smoothed_answer(self, logits: torch.Tensor) -> torch.Tensor:
+        """Return z of the heads' mean, (rows, classes), from all heads' logits, (heads, m, rows, classes)."""
+        return smoothed_probability(logits.mean(dim=0) if self.average == "logits" else logits.flatten(0, 1))
 
     def _mixing(self) -> Mixing:
         return Mixing(self.steps, self.step_size, self.eta, self.one_step)

@@ -9,7 +9,7 @@ import yaml
 from smoothcert.errors import InvalidArgumentError
 
 MOST_YAML_BYTES = 2**16
-"""Of a recipe; those that come with the package have under a kilobyte."""
+"""Of a recipe; those that come with the package have under two kilobytes."""
 _MOST_DEPTH = 16
 _MOST_NODES = 5_000  # with every alias counted as what it stands for
 

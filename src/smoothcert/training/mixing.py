@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from smoothcert.attacks import GRADIENT_PASS, free_steps
+from smoothcert.attacks import GRADIENT_PASS, Losses, free_steps, smoothed_loss
 from smoothcert.training.checks import check_count, check_positive, check_switch, check_weight
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.smoothed_probability import clamped_log
@@ -51,6 +51,7 @@ class Mixing:
         shares: torch.Tensor,
         *,
         warm: float,
+        losses: Losses = smoothed_loss,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the centres (clean images, or 1-step adversaries) and x_mix = (1 - l) centre + l x_adv.
 
@@ -61,6 +62,7 @@ class Mixing:
             offsets: noise of the m copies, (m, rows, ...).
             shares: part l of the adversary in the mix, (rows,).
             warm: share of the warm-up that is done.
+            losses: what the attack climbs, if not the smoothed loss.
         """
         far, near = free_steps(
             model,
@@ -70,6 +72,7 @@ class Mixing:
             step_size=self.step_size,
             steps=self.steps,
             first=warm * self.step_size,
+            losses=losses,
         )
         centre = near if self.one_step else images
         return centre, torch.lerp(centre, far, shares.reshape(-1, *[1] * (images.dim() - 1)))

@@ -33,7 +33,8 @@ class Recipe(BaseModel):
     Args:
         name: how it is asked for; the name of its file.
         about: one sentence for listings.
-        source: the paper and the tables it covers, or why it exists.
+        source: the paper and the tables it covers, or that it is in none; None where a recipe of one's own is silent.
+        deviation: what differs from those tables, and why; "none" where nothing does; None likewise.
         base: settings of `TrainConfig` that all rows share.
         networks: networks of the papers' rows, the first by default; each with the settings it changes.
         rows: one entry per sigma (per keep under l0 noise), each with the settings it changes; the first by default.
@@ -43,7 +44,8 @@ class Recipe(BaseModel):
 
     name: Text
     about: Text
-    source: Text
+    source: Text | None = None
+    deviation: Text | None = None
     base: Layer
     networks: dict[Text, Layer] = Field(min_length=1, max_length=_MOST_ROWS)
     rows: dict[float, Layer] = Field(min_length=1, max_length=_MOST_ROWS)
@@ -98,6 +100,13 @@ class Recipe(BaseModel):
         return ", ".join(f"{sigma:g}" for sigma in self.rows)
 
 
+class ShippedRecipe(Recipe):
+    """A recipe that comes with the package: it says where its values come from, and where it differs."""
+
+    source: Annotated[Text, Field(min_length=1)]
+    deviation: Annotated[Text, Field(min_length=1)]
+
+
 def recipe_names() -> tuple[str, ...]:
     """Return the names of all recipes that come with the package, sorted."""
     return tuple(
@@ -124,21 +133,20 @@ def load_recipe(name: str) -> Recipe:
         raise UnknownNameError(
             f"unknown recipe {brief(name)}; {hint}`smoothcert recipes` lists all {len(names)}"
         )
-    return _parsed(
-        next(entry for entry in _folder() if entry.name == name + _ENDING).read_text("utf-8"), name
-    )
+    text = next(entry for entry in _folder() if entry.name == name + _ENDING).read_text("utf-8")
+    return _parsed(text, name, ShippedRecipe)
 
 
 def read_recipe(path: Path) -> Recipe:
-    """Read a recipe from a YAML file."""
+    """Read a recipe from a YAML file; source and deviation may be left out."""
     try:
         text = read_text(path, InvalidArgumentError, most=MOST_YAML_BYTES)
     except InvalidArgumentError as error:
         raise InvalidArgumentError(f"cannot read the recipe {path}: {error}") from error
-    return _parsed(text, path.stem)
+    return _parsed(text, path.stem, Recipe)
 
 
-def _parsed(text: str, name: str) -> Recipe:
+def _parsed(text: str, name: str, kind: type[Recipe]) -> Recipe:
     """Read YAML as a recipe and build every row once, so that a wrong field shows at once."""
     content = parse_yaml(text, f"recipe {name!r}")
     if not isinstance(content, dict):
@@ -146,7 +154,7 @@ def _parsed(text: str, name: str) -> Recipe:
             f"recipe {name!r} must be a table of settings, got {type(content).__name__}"
         )
     try:
-        recipe = Recipe.model_validate({"name": name, **content})
+        recipe = kind.model_validate({"name": name, **content})
     except ValidationError as error:
         place, _, what = first_fault(error).partition(": ")
         if error.errors()[0]["type"] == "extra_forbidden":
