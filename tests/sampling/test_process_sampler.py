@@ -54,7 +54,7 @@ def honest_at_first(act):
 
     def model(batch):
         calls.append(os.getpid() != parent)
-        return in_python(batch) if sum(calls) < 2 else act()
+        return in_python(batch) if sum(calls) < 2 else act(batch)
 
     return model
 
@@ -166,7 +166,7 @@ class OddError(Exception):
     ],
 )
 def test_errors_of_the_model_reach_the_caller(error, expected, message):
-    def broken():
+    def broken(batch):
         raise error
 
     with pytest.raises(expected, match=message):
@@ -175,7 +175,7 @@ def test_errors_of_the_model_reach_the_caller(error, expected, message):
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM, "exit"])
 def test_a_child_that_dies_is_an_error_that_says_so(how):
-    def deadly():
+    def deadly(batch):
         if how == "exit":
             os._exit(7)
         return os.kill(os.getpid(), how)
@@ -262,4 +262,4 @@ def test_a_model_without_own_code_is_shared_by_threads(monkeypatch):
 
 def test_a_child_that_changes_its_mind_is_noticed_at_the_end():
     with pytest.raises(UnsoundModelError, match="before the first vote"):
-        looks(2, make=maker(honest_at_first(lambda: np.ones((128, 3), dtype=np.float32))))
+        looks(2, make=maker(honest_at_first(lambda batch: -in_python(batch))))

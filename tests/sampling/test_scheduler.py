@@ -23,8 +23,11 @@ LASTS = [(11 * i) % 90 for i in range(40)]
 JOBS = {"smallest": 1e-9, "as measured": scheduler.JOB_SECONDS, "largest": 1e9}
 
 
-def sign(batch):
-    return torch.stack([-batch[:, 0], batch[:, 0]], dim=1)
+def sign():
+    model = torch.nn.Linear(1, 2, bias=False).eval()
+    with torch.no_grad():
+        model.weight.copy_(torch.tensor([[-1.0], [1.0]]))
+    return model
 
 
 class Recorder:
@@ -43,7 +46,7 @@ class WatchedPool(WorkerPool):
 
     def __init__(self, workers, batch_size):
         def make():
-            engine = TorchEngine(sign, 2, torch.zeros(1))
+            engine = TorchEngine(sign(), 2, torch.zeros(1))
             return Sampler(engine, Gaussian(1.0), seed=3, batch_size=batch_size)
 
         super().__init__(make, workers)
@@ -74,7 +77,7 @@ def run(workers=1, batch_size=256, lasts=LASTS, on_batch=None, on_open=lambda in
 @pytest.fixture(scope="module")
 def expected():
     """What each image is shown if its chunks are drawn one at a time, in order, and nothing ahead."""
-    sampler = WatchedPool(1, 64)._inline
+    sampler = WatchedPool(1, 64)._make()
     found = []
     for index, last in enumerate(LASTS):
         one = Recorder(last)
