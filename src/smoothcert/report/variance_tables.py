@@ -199,7 +199,7 @@ def _small_print(study: VarianceStudy) -> Iterator[str]:
     )
     yield (
         f"zeta_c is -1/{members - 1} for any {members} members, because their clean outputs vary about their own mean; "
-        "for members yet to be trained it is 0. Over images it says how alike the members are. zeta is of y_c + y_p. Every "
-        "matrix, Cov(y_c, y_p) too, is in --json."
+        "for members yet to be trained it is 0. Over images it says how alike the members are. zeta is of y_c + y_p. "
+        "--json has all matrices, Cov(y_c, y_p) too."
     )
     yield f"Nothing here is a certificate: probabilities are estimated, not bounded. {ACR_CAVEAT}"

@@ -36,7 +36,7 @@ class MemberCovariance:
         """Inter- over intra-member variance of each class; NaN for classes that never move."""
         own = np.diag(self.intra)
         moving = own > 1e-12 * max(float(own.max()), 1e-300)
-        return np.divide(np.diag(self.inter), own, out=np.full(len(own), np.nan), where=moving)
+        return np.asarray(np.divide(np.diag(self.inter), own, out=np.full(len(own), np.nan), where=moving))
 
     @property
     def zeta(self) -> float:
