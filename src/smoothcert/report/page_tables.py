@@ -98,6 +98,8 @@ def _field(field: str, run: Run) -> str:
 
 
 def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        value = [word for pair in value.items() for word in pair]
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
