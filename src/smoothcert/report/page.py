@@ -22,6 +22,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.figures import certified_accuracy_figure, p_hat_figure, votes_figure
 from smoothcert.report.images_figure import images_figure
 from smoothcert.report.page_tables import (
+    SCROLL_HINT,
     attack_section,
     certificates_table,
     html_text,
@@ -93,6 +94,7 @@ def write_report(
             facts=html_text(f"{summaries[-1].setting}; {summaries[-1].indices}"),
             notes="\n".join([*warnings, *(f"<p>{html_text(note)}</p>" for note in notes)]),
             table=results_table(summaries, radii),
+            hint=SCROLL_HINT,
             caveat=html_text(ACR_CAVEAT),
             accuracy=_accuracy(summaries, main.manifest["norm"], asked, attack),
             shares=_shares(summaries),
@@ -218,6 +220,7 @@ def _inline(figure: Figure, number: int, caption: str, *, wide: bool = False) ->
         "<svg ", f'<svg role="img" aria-label="{html_text(caption)}" ', 1
     )
     if wide:
-        svg = f'<div class="scroll" tabindex="0" role="region" aria-label="Figure {number}">{svg}</div>'
+        region = f'class="scroll" tabindex="0" role="region" aria-label="Figure {number}, scrolls sideways"'
+        svg = f"{SCROLL_HINT}<div {region}>{svg}</div>"
     kind = "wide" if wide else "narrow"
     return f'<figure class="{kind}">{svg}<figcaption>{html_text(caption)}</figcaption></figure>'

@@ -20,6 +20,8 @@ from smoothcert.report.tables import percent
 from smoothcert.store import Run, floor_digits
 
 MOST_ROWS = 500
+SCROLL_HINT = '<p class="hint" aria-hidden="true">Scroll sideways to see all →</p>'
+"""Shown on narrow screens, before what is always wider than those; readers of the screen are told by a label."""
 _FIELDS = {
     "procedure": "procedure",
     "alpha": "alpha, one-sided, per image",
@@ -40,7 +42,10 @@ _FIELDS = {
 
 
 def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:
-    """Return one row per summary: images, ACR, certified accuracy with intervals, abstained, cost."""
+    """Return one row per summary: images, ACR, certified accuracy with intervals, abstained, cost.
+
+    The last summary, which the headline is about, is marked; curves of members stand below it.
+    """
     heads = ["run", "images", "ACR", *(f"r = {radius:g}" for radius in radii)]
     heads += ["abstained", "votes per image"]
     rows = []
@@ -60,7 +65,8 @@ def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> s
     for curve in member_curves(summaries):
         shares = [f"{percent(share)}%" for share in curve.certified_accuracy(radii)]
         rows.append([name_span(curve.name), "", floor_digits(curve.average_radius(), 4), *shares, "", ""])
-    return _table("results", "Certified accuracy (%) at radius r, with 95% intervals; ACR; cost", heads, rows)
+    caption = "Certified accuracy (%) at radius r, with 95% intervals; ACR; cost"
+    return _table("results", caption, heads, rows, main=len(summaries) - 1)
 
 
 def attack_section(attack: AttackResults) -> str:
@@ -120,20 +126,23 @@ def certificates_table(run: Run) -> str:
     cut = f"The first {MOST_ROWS} of {len(run):,} images; the run holds the others."
     shown = cut if len(run) > MOST_ROWS else ""
     region = 'class="scroll" tabindex="0" role="region" aria-label="Every image, scrolls sideways"'
-    return f"<div {region}>{_table('certificates', shown, heads, rows)}</div>"
+    return f"{SCROLL_HINT}<div {region}>{_table('certificates', shown, heads, rows)}</div>"
 
 
 def _class(names: Sequence[str], number: int) -> str:
     return names[number] if number < len(names) else str(number)
 
 
-def _table(kind: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; cells and rows are HTML already, heads and caption are text."""
+def _table(
+    kind: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], main: int | None = None
+) -> str:
+    """Return a table; cells and rows are HTML already, heads and caption are text; `main` is the row to colour."""
     above = f"<caption><span>{html_text(caption)}</span></caption>" if caption else ""
     top = "".join(f'<th scope="col">{html_text(head)}</th>' for head in heads)
     body = "\n".join(
-        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
-        for first, *cells in rows
+        ('<tr class="main">' if number == main else "<tr>")
+        + f'<th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        for number, (first, *cells) in enumerate(rows)
     )
     return f'<table class="{kind}">{above}<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody></table>'
 
