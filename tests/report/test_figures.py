@@ -186,6 +186,7 @@ NAMES = {
 def test_captions_of_images_keep_to_their_own_image(names):
     dataset = make_dataset((1, 4, 4), 20, names)
     figure = images_figure(make_run(dataset, sc.FixedSample(n0=10, n=100)), dataset)
+    figure.dpi = 72  # as in SVG: letters of other sizes are rounded to other pixels
     figure_svg(figure)  # lays it out
     canvas = FigureCanvasAgg(figure)
     renderer = canvas.get_renderer()
@@ -204,6 +205,15 @@ def test_captions_of_images_keep_to_their_own_image(names):
     words = figure.axes[0].get_xlabel().split()
     assert words[0] == "label"
     assert "radius" in words
+
+
+def test_a_name_of_two_words_takes_two_lines_and_a_longer_one_keeps_its_ends():
+    names = ("great white shark", "German short-haired pointer")
+    dataset = make_dataset((1, 4, 4), 4, names)
+    figure = images_figure(make_run(dataset, sc.FixedSample(n0=10, n=100)), dataset)
+    captions = {axes.get_xlabel() for axes in figure.axes}
+    assert any(caption.startswith("label\ngreat white\nshark\n") for caption in captions)
+    assert any("German\n…" in caption and "pointer" in caption for caption in captions)
 
 
 def test_images_of_another_data_set_are_refused(run):

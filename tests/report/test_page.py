@@ -122,6 +122,7 @@ def test_the_coloured_row_is_that_of_the_headline(tmp_path, dataset):
     assert '<span class="name">ensemble</span>' in coloured
     assert "ensemble certifies" in Reader(text).text
     assert "tr.main" in text
+    assert "member-0: none" in Reader(text).text  # is no ensemble
     assert "tr:last-child" not in text
 
 

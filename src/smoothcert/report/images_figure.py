@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 _CELL = 1.07  # inches per image
 _FONT = 8.5  # points of a caption
-_ROOM = 68 / _FONT  # widths of an em that a caption may take: a cell without the gap to its neighbour
+_ROOM = 70 / _FONT  # widths of an em that a caption may take: a cell without the gap to its neighbour
 
 
 @style()
@@ -44,7 +44,7 @@ def images_figure(run: Run, dataset: Dataset, count: int = 16) -> Figure:
     columns = max(count // 2, 1)
     places = [place for groups in rows for group in groups.values() for place in group]
     captions = _captions(run, dataset, places)
-    height = 1.24 + 0.17 * max(map(len, captions.values()))
+    height = 1.27 + 0.17 * max(map(len, captions.values()))
     figure = Figure(figsize=(_CELL * (columns + 0.25), height * len(rows)), layout="constrained")
     outer = figure.add_gridspec(len(rows), 1)
     for number, groups in enumerate(rows):
@@ -89,7 +89,7 @@ def _draw_image(axes: Axes, dataset: Dataset, index: int) -> None:
     elif pixels.ndim != 2:  # a vector: one row of grey cells
         pixels = pixels.reshape(1, -1)
     axes.imshow(np.clip(pixels, 0, 1), cmap="gray", vmin=0, vmax=1, interpolation="none")
-    axes.set(xticks=[], yticks=[])
+    axes.set(xticks=[], yticks=[], anchor="N")  # room that is left over goes to the caption below
     axes.spines[:].set_visible(False)
 
 
@@ -110,7 +110,13 @@ def _captions(run: Run, dataset: Dataset, places: Sequence[int]) -> dict[int, li
 
 
 def _lines(word: str, name: str, apart: bool) -> list[str]:
-    return [word, _fitting(name)] if apart else [f"{word} {printable(name)}"]
+    if not apart:
+        return [f"{word} {printable(name)}"]
+    first, _, rest = name.partition(" ")
+    while rest and _width(f"{first} {rest.partition(' ')[0]}") <= _ROOM:
+        more, _, rest = rest.partition(" ")
+        first = f"{first} {more}"
+    return [word, _fitting(first), *([_fitting(rest)] if rest else [])]
 
 
 def _end(run: Run, place: int) -> list[str]:

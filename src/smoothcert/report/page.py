@@ -57,6 +57,7 @@ def write_report(
     dataset: Dataset | None = None,
     notes: Sequence[str] = (),
     attack: AttackResults | None = None,
+    models: Mapping[str, str | Path] | None = None,
 ) -> None:
     """Write one HTML file about some runs that needs nothing else to be read; the last run is the main one.
 
@@ -69,6 +70,7 @@ def write_report(
         dataset: the data set of the last run, to show a few of its images; None shows none.
         notes: sentences to add under the headline, as plain text.
         attack: on the images of the last run: its curve, the gap and what became of the certificates are shown.
+        models: folders of the runs' models by the same names, to say how they were trained; others are left out.
     """
     check_kind("runs", runs, Mapping, 'a table of runs by name, such as {"my run": run}')
     for run in runs.values():
@@ -77,6 +79,8 @@ def write_report(
         check_kind("dataset", dataset, Dataset, "the smoothcert Dataset of the last run, or None")
     if attack is not None:
         check_kind("attack", attack, AttackResults, "what attack_images returned, or None")
+    if models is not None:
+        check_kind("models", models, Mapping, "a table of model folders by the names of the runs, or None")
     check_kind("notes", notes, (list, tuple), "a list of sentences")
     path = check_path("path", path)
     _check(runs)
@@ -104,7 +108,7 @@ def write_report(
             in_floats=f"<li>{html_text(IN_FLOATS)}</li>" if sound else "",
             not_in_floats="" if sound else f"<li>{html_text(NOT_IN_FLOATS)}</li>",
             alpha=html_text(" or ".join(sorted({f"{run.manifest['alpha']:g}" for run in runs.values()}))),
-            manifest=manifest_table(runs),
+            manifest=manifest_table(runs, models or {}),
             last=html_text(name),
             certificates=certificates_table(main),
             version=html_text(version("smoothcert")),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from smoothcert.attacks import AttackResults
 from smoothcert.certificates import Outcome
 from smoothcert.report.attack_table import attack_lines, attack_radii, attack_rows
 from smoothcert.report.members import member_curves
+from smoothcert.report.provenance import provenance
 from smoothcert.report.style import printable
 from smoothcert.report.summary import CONFIDENCE, Summary, describe_indices
 from smoothcert.report.tables import percent
@@ -79,22 +81,24 @@ def attack_section(attack: AttackResults) -> str:
     return f"<div {region}>{table}</div>\n{lines}"
 
 
-def manifest_table(runs: Mapping[str, Run]) -> str:
-    """Return what decides the votes: one value where all runs agree, else one per run."""
-    rows = []
+def manifest_table(runs: Mapping[str, Run], models: Mapping[str, str | Path]) -> str:
+    """Return how the models were made, as far as their folders are known, and what decides the votes."""
+    known = {name: provenance(models[name], run.manifest) for name, run in runs.items() if name in models}
+    rows = [["model", _values(known, len(runs))]] if known else []
     for field, words in _FIELDS.items():
-        values = {name: _field(field, run) for name, run in runs.items()}
-        if len(set(values.values())) == 1:
-            rows.append([words, html_text(next(iter(values.values())))])
-        else:
-            rows.append(
-                [words, "<br>".join(f"{html_text(n)}: {html_text(value)}" for n, value in values.items())]
-            )
+        rows.append([words, _values({name: _field(field, run) for name, run in runs.items()}, len(runs))])
     return f'<div class="scroll">{_table("manifest", "", ["setting", "value"], rows)}</div>'
 
 
+def _values(values: Mapping[str, str], runs: int) -> str:
+    """Return one value where all runs agree, else one per run."""
+    if len(values) == runs and len(set(values.values())) == 1:
+        return html_text(next(iter(values.values())))
+    return "<br>".join(f"{html_text(name)}: {html_text(value)}" for name, value in values.items())
+
+
 def _field(field: str, run: Run) -> str:
-    value: Any = run.manifest.get(field, "not recorded")
+    value: Any = run.manifest.get(field, "none" if field == "ensemble" else "not recorded")
     if field == "indices":
         return describe_indices(np.asarray(value, dtype=np.int64))
     if isinstance(value, dict):
