@@ -269,3 +269,54 @@ def test_fewer_than_two_members_are_refused(count, smoothcert, refused, tmp_path
     sentence = refused(smoothcert("train", "digits-gaussian", "--members", count, "--out", tmp_path / "m"))
     assert f"--members must be at least 2, got {count}" in sentence
     assert not (tmp_path / "m").exists()
+
+
+def test_the_test_of_adaptive_prediction_is_chosen_kept_and_told(members, smoothcert, refused, tmp_path):
+    options = ("--adaptive", "--adaptive-threshold", "0.9", "--adaptive-alpha", "0.2")
+    code, out, err = smoothcert("ensemble", *members, *options, "--out", tmp_path / "e")
+    assert code == 0, err
+    assert "asked by weight until clear (threshold 0.9, alpha 0.2)" in out
+    model, card = load_model(tmp_path / "e")
+    assert (model.threshold, model.alpha) == (card.adaptive.threshold, card.adaptive.alpha) == (0.9, 0.2)
+    few = ("--first", 1, "--n", 100, "--seed", 1, "--workers", 1)
+    assert smoothcert("certify", tmp_path / "e", *few, "--out", tmp_path / "run")[0] == 0
+    run = sc.Run.open(tmp_path / "run")
+    assert run.manifest["ensemble"]["adaptive"] == {"threshold": 0.9, "alpha": 0.2}
+    assert smoothcert("audit", tmp_path / "run")[0] == 0
+    sc.write_report({"run": run}, tmp_path / "page.html", title="x")
+    assert "adaptive threshold 0.9 alpha 0.2" in (tmp_path / "page.html").read_text()
+    # Another test is another classifier, the paper's by default.
+    assert smoothcert("ensemble", *members, "--adaptive", "--out", tmp_path / "usual")[0] == 0
+    usual = load_model(tmp_path / "usual")[1]
+    assert (usual.adaptive.threshold, usual.adaptive.alpha) == (0.999, 0.05)
+    assert usual.digest != card.digest
+    for wrong, sentence in (
+        (("--adaptive-alpha", "0.2"), "--adaptive-alpha is for adaptive prediction: add --adaptive"),
+        (
+            ("--adaptive", "--adaptive-threshold", "1"),
+            "--adaptive-threshold must lie strictly between 0 and 1",
+        ),
+        (("--adaptive", "--adaptive-alpha", "nan"), "--adaptive-alpha must lie strictly between 0 and 1"),
+    ):
+        assert sentence in refused(smoothcert("ensemble", *members, *wrong, "--out", tmp_path / "none"))
+        assert not (tmp_path / "none").exists()
+
+
+def test_prefixes_are_certified_one_by_one_and_compared(members, smoothcert, refused, tmp_path):
+    code, out, err = smoothcert("ensemble", *members, "--prefixes", "--out", tmp_path / "sizes")
+    assert code == 0, err
+    told = out.splitlines()
+    assert [line.split(": ")[1] for line in told] == [
+        f"{who}, rule soft" for who in ("1 member", "2 members", "3 members")
+    ]
+    few = ("--first", 2, "--n", 100, "--seed", 1, "--workers", 1)
+    runs = [tmp_path / "runs" / f"k-{k}" for k in (1, 2, 3)]
+    for run in runs:
+        assert smoothcert("certify", tmp_path / "sizes" / run.name, *few, "--out", run)[0] == 0
+    code, out, _ = smoothcert("analyze", *runs, "--json")
+    assert code == 0
+    assert [row["evaluations_per_vote"] for row in json.loads(out)] == [1, 2, 3]
+    assert "4" in refused(
+        smoothcert("ensemble", *members, "--prefixes", "--consensus", 4, "--out", tmp_path / "none")
+    )
+    assert not (tmp_path / "none").exists()

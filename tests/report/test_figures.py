@@ -2,11 +2,13 @@
 
 import io
 import sys
+import warnings
 from dataclasses import replace
 from subprocess import run as run_process
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 import smoothcert as sc
@@ -32,12 +34,12 @@ def make_run(dataset, procedure=None):
     return sc.certify(classifier, dataset, procedure=procedure, seed=1, engine="torch", workers=1)
 
 
-def make_dataset(shape=(2,), count=12):
+def make_dataset(shape=(2,), count=12, class_names=("left", "right")):
     images = np.full((count, *shape), 0.5, dtype=np.float32)
     images.reshape(count, -1)[:, 0] = np.linspace(0.05, 0.95, count)
     labels = (np.arange(count) >= count // 2).astype(int)
     labels[-1] = 0  # certified with ease as something else
-    return sc.Dataset.from_arrays(images, labels, class_names=["left", "right"])
+    return sc.Dataset.from_arrays(images, labels, class_names=list(class_names))
 
 
 @pytest.fixture(scope="module")
@@ -169,6 +171,49 @@ def test_images_of_any_shape_draw(shape, count):
     figure = images_figure(make_run(dataset, sc.FixedSample(n0=10, n=100)), dataset)
     assert len(figure.axes) == count
     assert figure_svg(figure) == figure_svg(figure)
+
+
+NAMES = {
+    "digits": ("0", "1"),
+    "longest of CIFAR-10": ("automobile", "airplane"),
+    "ImageNet": ("German short-haired pointer", "Appenzeller Sennenhund"),
+    "capitals": ("WWWWWWWWWWWWWWWW", "MMMMMMMMMMMM"),
+    "wide letters": ("金魚金魚金魚金魚金魚金魚", "鯨鯨鯨鯨鯨鯨鯨鯨"),
+}
+
+
+@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
+def test_captions_of_images_keep_to_their_own_image(names):
+    dataset = make_dataset((1, 4, 4), 20, names)
+    figure = images_figure(make_run(dataset, sc.FixedSample(n0=10, n=100)), dataset)
+    figure.dpi = 72  # as in SVG: letters of other sizes are rounded to other pixels
+    figure_svg(figure)  # lays it out
+    canvas = FigureCanvasAgg(figure)
+    renderer = canvas.get_renderer()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a font may lack a letter
+        canvas.draw()
+        boxes = [axes.xaxis.label.get_window_extent(renderer) for axes in figure.axes]
+        places = [axes.get_window_extent(renderer) for axes in figure.axes]
+        headings = [axes._left_title.get_window_extent(renderer) for axes in figure.axes]
+    for i, one in enumerate(boxes):
+        assert one.y0 >= -1
+        assert not any(one.overlaps(other) for other in boxes[i + 1 :])
+        assert not any(one.overlaps(heading) for heading in headings if heading.width)
+        assert not any(one.shrunk(0.99, 0.99).overlaps(place) for place in places)
+    assert min(place.width for place in places) > 0.8 * figure.dpi  # and leave the images their room
+    words = figure.axes[0].get_xlabel().split()
+    assert words[0] == "label"
+    assert "radius" in words
+
+
+def test_a_name_of_two_words_takes_two_lines_and_a_longer_one_keeps_its_ends():
+    names = ("great white shark", "German short-haired pointer")
+    dataset = make_dataset((1, 4, 4), 4, names)
+    figure = images_figure(make_run(dataset, sc.FixedSample(n0=10, n=100)), dataset)
+    captions = {axes.get_xlabel() for axes in figure.axes}
+    assert any(caption.startswith("label\ngreat white\nshark\n") for caption in captions)
+    assert any("German\n…" in caption and "pointer" in caption for caption in captions)
 
 
 def test_images_of_another_data_set_are_refused(run):

@@ -1,5 +1,6 @@
 """The page says the right figures, stands alone, is sound HTML and escapes what others wrote."""
 
+import re
 from html.parser import HTMLParser
 
 import numpy as np
@@ -10,7 +11,7 @@ from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import Summary, percent, write_report
 from smoothcert.report import page_tables as page_module
-from truth import half_space
+from truth import HalfSpace, half_space
 
 EVIL = """<script src="http://evil.example/x.js">alert(1)</script>'"&$title"""
 VOID = {"meta", "br", "link", "img", "hr", "input"}
@@ -105,6 +106,33 @@ def test_page_says_headline_table_and_promises(tmp_path, run, dataset):
         assert words in page.text
     low, _ = run.results.certified_accuracy_interval([0.2])
     assert f"{percent(low[0])}–" in page.text
+
+
+def test_the_coloured_row_is_that_of_the_headline(tmp_path, dataset):
+    panel = sc.Panel(sc.VotingEnsemble([HalfSpace(0.0), HalfSpace(0.01)])).eval()
+    names = dict.fromkeys(panel.names)
+    runs = sc.certify_panel(
+        sc.SmoothedClassifier(panel, sc.Gaussian(0.25), 2), dataset, outs=names,
+        procedure=sc.Sequential(radii=(0, 0.1), max_samples=640), seed=1, engine="torch", workers=1,
+    )  # fmt: skip
+    _, text = written(tmp_path, runs)
+    table = text.split('<table class="results">')[1].split("</table>")[0]
+    assert "average of 2" in table.split("</tr>")[-2]  # curves of members stand below the runs
+    (coloured,) = re.findall(r'<tr class="main">.*?</tr>', table, flags=re.DOTALL)
+    assert '<span class="name">ensemble</span>' in coloured
+    assert "ensemble certifies" in Reader(text).text
+    assert "tr.main" in text
+    assert "member-0: none" in Reader(text).text  # is no ensemble
+    assert "tr:last-child" not in text
+
+
+def test_what_scrolls_says_so_where_the_screen_is_narrow(tmp_path, run, dataset):
+    page, text = written(tmp_path, {"a": run}, dataset=dataset)
+    hints = [found for found in page.attributes("p") if found.get("class") == "hint"]
+    assert len(hints) == 4  # results, two wide figures, every image
+    assert all(hint["aria-hidden"] == "true" for hint in hints)  # the regions have labels that say it
+    narrow = re.search(r"@media screen and \(max-width: 36rem\) \{(.*?)\n\}", text, flags=re.DOTALL)[1]
+    assert ".hint { display: block; }" in narrow
 
 
 def test_page_is_accessible(tmp_path, run, dataset):

@@ -98,7 +98,16 @@ def test_json_holds_the_numbers_of_the_study(study):
     for name, part in study.parts.items():
         row = told["clean_part"][name]
         assert row["zeta_p"] == part.model.zeta_p
-        assert row["sigma_p"] == part.model.sigma_p.tolist()
+        assert (row["zeta"], row["zeta_c"]) == (part.model.both.zeta, part.model.zeta_c)
+        assert row["cov_c_p"] == part.model.clean_noise.tolist()
+        for key, both in (
+            ("c", part.model.clean),
+            ("c_images", part.model.images),
+            ("p", part.model.noise),
+        ):
+            assert row[f"sigma_{key}"] == both.intra.tolist()
+            assert row[f"inter_{key}"] == both.inter.tolist()
+            assert row[f"zeta_{key}"] == np.median(row[f"zeta_{key}_by_class"])
         assert row["success"]["gaussian"] == part.success.gaussian.mean(axis=0).tolist()
     one, longer, several = told["equal_inference"]
     assert several["votes"] * 4 == longer["votes"] == 4 * one["votes"]
@@ -110,6 +119,22 @@ def test_json_holds_the_numbers_of_the_study(study):
     assert (stage["name"], stage["radius"], stage["stages"][0]) == ("staged", 0.25, 100)
     total = np.add(np.add(stage["certify"], stage["abstain"]), stage["continue"])
     assert total == pytest.approx(np.ones(601), abs=1e-12)
+
+
+def test_a_class_that_never_moves_has_no_ratio_and_many_classes_no_matrices():
+    rng = np.random.default_rng(1)
+    noisy = rng.standard_normal((2, 8, 3, 4)) * [1, 1, 1, 0]
+    still = MemberLogits(
+        noisy.mean(axis=1), noisy, np.zeros((2, 8), dtype=np.int64), np.zeros(2, dtype=np.int64)
+    )
+    row = variance_to_json(study_variance(still, sc.Gaussian(0.25)))["clean_part"]["mean"]
+    assert row["zeta_p_by_class"][3] is None
+    assert row["zeta_p"] == np.median(row["zeta_p_by_class"][:3])
+    row = variance_to_json(made_up_study(members=2, classes=101))["clean_part"]["clean"]
+    assert [name for name in row if row[name] is None] == [
+        "cov_c_p", "sigma_c", "inter_c", "sigma_c_images", "inter_c_images", "sigma_p", "inter_p",
+    ]  # fmt: skip
+    assert len(row["zeta_c_by_class"]) == 101
 
 
 def test_table_says_what_it_is(study, capsys):

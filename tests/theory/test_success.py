@@ -8,6 +8,7 @@ from scipy.special import ndtr
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.theory import (
+    MemberCovariance,
     MemberLogits,
     VarianceModel,
     chebyshev_success,
@@ -100,7 +101,8 @@ def test_gaussian_model_is_what_gaussian_members_do(classes):
 
 def test_two_classes_in_closed_form():
     logits = simulated(2, images=1, noises=50)
-    model = VarianceModel("clean", np.eye(2), np.eye(2), 0.1, 0.0, 0.6)
+    one, none, most = (MemberCovariance(np.eye(2), zeta * np.eye(2)) for zeta in (0.1, 0.0, 0.6))
+    model = VarianceModel("clean", clean=one, images=none, noise=most, clean_noise=np.zeros((2, 2)))
     (law,) = margin_laws(logits, "clean")
     margin = logits.clean[0, :, law.leading] - logits.clean[0, :, 1 - law.leading]
     effect = (logits.noisy - logits.clean[:, None])[0]

@@ -69,6 +69,55 @@ def test_covariances_are_those_of_a_loop():
 
 
 @pytest.mark.parametrize("part", CLEAN_PARTS)
+def test_every_matrix_is_that_of_numpy_on_the_members_side_by_side(part):
+    logits = gaussian_logits(0.2, 0.6, images=4, noises=9, members=3, seed=4)
+    noisy = (
+        logits.noisy + 0.5 * logits.clean[:, None] ** 2
+    )  # an effect of noise that depends on the clean output
+    logits = MemberLogits(logits.clean, noisy, logits.answers, logits.labels)
+    y_c = noisy.mean(axis=1) if part == "mean" else logits.clean
+    y_p = noisy - y_c[:, None]
+    freedom = 8 if part == "mean" else 9
+    # Of all members' classes at once, (9, 9): blocks on the diagonal are of one member, the others of two.
+    noise = sum(np.einsum("na,nb->ab", e, e) for e in y_p.reshape(4, 9, 9)) / (4 * freedom)
+    clean = sum(np.outer(c, c) for c in (y_c - y_c.mean(axis=1, keepdims=True)).reshape(4, 9)) / 4
+    images = sum(np.outer(c, c) for c in (y_c - y_c.mean(axis=(0, 1))).reshape(4, 9)) / 4
+    model = fit_variance_model(logits, part)
+    for found, whole in ((model.noise, noise), (model.clean, clean), (model.images, images)):
+        blocks = {(a, b): whole[3 * a : 3 * a + 3, 3 * b : 3 * b + 3] for a in range(3) for b in range(3)}
+        intra = np.mean([block for (a, b), block in blocks.items() if a == b], axis=0)
+        inter = np.mean([block for (a, b), block in blocks.items() if a != b], axis=0)
+        assert found.intra == pytest.approx(intra, abs=1e-12)
+        assert found.inter == pytest.approx(inter, abs=1e-12)
+        assert found.zeta_by_class == pytest.approx(np.diag(inter) / np.diag(intra), abs=1e-12)
+        assert found.zeta == pytest.approx(np.median(np.diag(inter) / np.diag(intra)), abs=1e-12)
+    # Over members, at each image: np.cov of the classes of y_c beside those of the mean effect.
+    cross = [np.cov(c.T, p.mean(axis=0).T, bias=True)[:3, 3:] for c, p in zip(y_c, y_p, strict=True)]
+    assert model.clean_noise == pytest.approx(np.mean(cross, axis=0), abs=1e-12)
+    total = (model.clean.inter + model.noise.inter, model.sigma_c + model.sigma_p)
+    assert model.both.zeta == pytest.approx(np.median(np.diag(total[0]) / np.diag(total[1])))
+
+
+def test_members_share_the_whole_structure_and_clean_output_is_independent_of_noise():
+    """The paper's Figures 10 and 11, on logits for which its model is true."""
+    model = fit_variance_model(gaussian_logits(0.3, 0.8), "clean")
+    assert model.noise.inter == pytest.approx(0.8 * MIX_P @ MIX_P.T, abs=0.02)
+    assert model.images.inter == pytest.approx(0.3 * MIX_C @ MIX_C.T, abs=0.06)
+    assert model.clean_noise == pytest.approx(np.zeros((3, 3)), abs=0.02)
+    assert model.clean.inter == pytest.approx(-model.clean.intra / 5, abs=1e-12)
+
+
+def test_covariance_of_clean_output_and_noise_is_seen_unless_it_is_none_by_definition():
+    made, tilt = gaussian_logits(0.0, 0.5), np.array([[0.5, 0.0, 0.2], [0.0, -0.4, 0.0], [0.1, 0.0, 0.3]])
+    noisy = made.noisy + (made.clean @ tilt.T)[:, None]  # a shift by noise of tilt times y_c
+    logits = MemberLogits(made.clean, noisy, made.answers, made.labels)
+    seen, none = fit_variance_model(logits, "clean"), fit_variance_model(logits, "mean")
+    assert seen.clean_noise == pytest.approx(seen.sigma_c @ tilt.T, abs=0.02)
+    assert np.abs(seen.clean_noise).max() > 0.3
+    assert none.clean_noise == pytest.approx(np.zeros((3, 3)), abs=1e-12)
+
+
+@pytest.mark.parametrize("part", CLEAN_PARTS)
 @pytest.mark.parametrize("zeta", [0.0, 0.5, 0.9])
 def test_observed_ratio_follows_equation_3(zeta, part):
     logits, sizes = gaussian_logits(0.0, zeta, seed=1), ensemble_sizes(6)

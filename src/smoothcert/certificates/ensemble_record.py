@@ -9,6 +9,7 @@ from torch import nn
 
 from smoothcert.certificates.identity import identities
 from smoothcert.ensembles import (
+    AdaptiveEnsemble,
     ConsensusEnsemble,
     EarlyExitEnsemble,
     Panel,
@@ -56,6 +57,8 @@ def _record(model: VotingEnsemble | EarlyExitEnsemble) -> dict[str, Any]:
         "members": [identities(member)[0] for member in model.members],
         "evaluations_per_vote": model.evaluations_per_vote,
     }
+    if isinstance(model, AdaptiveEnsemble):
+        record["adaptive"] = {"threshold": model.threshold, "alpha": model.alpha}
     if isinstance(model, ConsensusEnsemble):
         first = list(model.members)[: model.k]
         # Unknown where a first member stops early itself: its votes differ in cost.

@@ -108,7 +108,8 @@ def attack(
     whole = certified is not None and not chosen
     _draw(found, certified, out)
     if certified is not None and whole:
-        write_report({str(run): certified}, out / "report.html", title=f"{run} under attack", attack=found)
+        title, name = f"{run} under attack", str(run)
+        write_report({name: certified}, out / "report.html", title=title, attack=found, models={name: model})
     if as_json:
         print(json.dumps(attack_to_json(found), indent=2))
     else:

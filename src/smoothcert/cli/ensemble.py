@@ -17,6 +17,7 @@ from smoothcert.ensembles import (
     EnsembleCard,
     common_holdout,
     make_ensemble,
+    make_prefixes,
     read_any_card,
 )
 from smoothcert.errors import InvalidArgumentError
@@ -45,6 +46,25 @@ def ensemble(
     ] = None,
     adaptive: Annotated[
         bool, typer.Option("--adaptive", help="Stop asking once the mixture is clear (rule softmax).")
+    ] = False,
+    adaptive_threshold: Annotated[
+        float | None,
+        typer.Option(
+            "--adaptive-threshold",
+            help="T: top probability that lets the first member answer alone; .999 by default.",
+        ),
+    ] = None,
+    adaptive_alpha: Annotated[
+        float | None,
+        typer.Option(
+            "--adaptive-alpha", help="Level of the test that stops asking after the second; .05 by default."
+        ),
+    ] = None,
+    prefixes: Annotated[
+        bool,
+        typer.Option(
+            "--prefixes", help="An ensemble of the first k members for every k: folders OUT/k-1, OUT/k-2, .."
+        ),
     ] = False,
     fit: Annotated[
         str | None,
@@ -80,6 +100,8 @@ def ensemble(
 
       smoothcert ensemble models/a models/b models/c --rule hard --weights 1,2,1 --out models/hard
 
+      smoothcert ensemble models/member-* --prefixes --out models/by-size
+
       smoothcert ensemble models/five-heads --consensus 2 --order-by-holdout --dataset digits --out models/heads
     """
     chooses = fit is not None or order_by_holdout
@@ -90,14 +112,15 @@ def ensemble(
             raise InvalidArgumentError(
                 f"--{name} is for choosing on hold-out images: add --fit sween, --fit esbrs or --order-by-holdout"
             )
+    test = _adaptive_test(adaptive, adaptive_threshold, adaptive_alpha)
     with progress("asking the members about noisy hold-out images", 100, shown=True) as show:
-        card = make_ensemble(
+        found = (make_prefixes if prefixes else make_ensemble)(
             members,
             out,
             rule=rule,
             weights=None if weights is None else opt.read_numbers("--weights", weights),
             consensus=consensus,
-            adaptive=AdaptiveEntry() if adaptive else None,
+            adaptive=test,
             fit=fit,
             order_by_holdout=order_by_holdout,
             dataset=None if dataset is None else _holdout_images(dataset, data_dir, members),
@@ -106,7 +129,25 @@ def ensemble(
             seed=opt.choose_seed(seed),
             on_progress=lambda done, total: show(100 * done // total, "per cent"),
         )
-    say(_sentence(card, out))
+    for folder, card in (found if isinstance(found, dict) else {out: found}).items():
+        say(_sentence(card, folder))
+
+
+def _adaptive_test(adaptive: bool, threshold: float | None, alpha: float | None) -> AdaptiveEntry | None:
+    """Return the settings of adaptive prediction, the paper's where none are given."""
+    given = {"threshold": threshold, "alpha": alpha}
+    told = {name: value for name, value in given.items() if value is not None}
+    if told and not adaptive:
+        raise InvalidArgumentError(
+            f"--adaptive-{next(iter(told))} is for adaptive prediction: add --adaptive"
+        )
+    for name, value in told.items():
+        if not 0 < value < 1:
+            raise InvalidArgumentError(
+                f"--adaptive-{name} must lie strictly between 0 and 1, got {value!r}; the paper has "
+                f"{AdaptiveEntry.model_fields[name].default}"
+            )
+    return AdaptiveEntry(**told) if adaptive else None
 
 
 def _holdout_images(name: str, data_dir: Path | None, members: list[Path]) -> Dataset:
@@ -117,7 +158,9 @@ def _holdout_images(name: str, data_dir: Path | None, members: list[Path]) -> Da
 
 def _sentence(card: EnsembleCard, out: Path) -> str:
     """Say what the ensemble is."""
-    who = f"{len(card.members)} members" if card.heads is None else f"{len(card.heads)} heads of one network"
+    count = len(card.members if card.heads is None else card.heads)
+    who = f"{count} {'member' if card.heads is None else 'head'}{'s' if count > 1 else ''}"
+    who += "" if card.heads is None else " of one network"
     parts = [f"{out}: {who}", f"rule {card.rule}"]
     if card.weights is not None:
         total = sum(map(abs, card.weights))
@@ -125,7 +168,8 @@ def _sentence(card: EnsembleCard, out: Path) -> str:
     if card.consensus is not None:
         parts.append(f"the others asked where the first {card.consensus} disagree")
     if card.adaptive is not None:
-        parts.append("asked by weight until clear")
+        test = f"threshold {card.adaptive.threshold:g}, alpha {card.adaptive.alpha:g}"
+        parts.append(f"asked by weight until clear ({test})")
     if card.heads is None and any(use.purpose == "order" for use in card.fitted):
         parts.append("in the order " + " ".join(member.path for member in card.members))
     for use in card.fitted:

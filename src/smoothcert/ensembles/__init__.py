@@ -17,6 +17,7 @@ from smoothcert.ensembles.padding import MIN_ROWS, padded
 from smoothcert.ensembles.panel import Panel
 from smoothcert.ensembles.passes import Priced, counted, exits_early, whole_parts
 from smoothcert.ensembles.per_input import PerInputClaim, PerInputEsbrs
+from smoothcert.ensembles.prefixes import make_prefixes, prefix_name
 from smoothcert.ensembles.rules import UNWEIGHTED_RULES, VOTING_RULES
 from smoothcert.ensembles.simplex import minimise_quadratic
 from smoothcert.ensembles.sween import SWEEN_SOLVERS, SweenFit, fit_sween
@@ -54,6 +55,7 @@ __all__ = [
     "fit_sween",
     "load_model",
     "make_ensemble",
+    "make_prefixes",
     "margin_moments",
     "member_outputs",
     "minimise_quadratic",
@@ -61,6 +63,7 @@ __all__ = [
     "model_digest",
     "order_by_noisy_accuracy",
     "padded",
+    "prefix_name",
     "read_any_card",
     "refuse_overlap",
     "save_ensemble",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import asdict
 
 import torch
@@ -65,9 +66,24 @@ class Holdout:
             on_progress,
         )
         self._kept: tuple[torch.Tensor, torch.Tensor] | None = None
+        self._part_of: tuple[Holdout, list[int]] | None = None
+
+    def only(self, places: Sequence[int]) -> Holdout:
+        """Return the same hold-out for some of the members; what all have answered is not asked again.
+
+        Args:
+            places: of the members, 0 for the first.
+        """
+        part = copy(self)
+        part.members, part._part_of = tuple(self.members[place] for place in places), (self, list(places))
+        return part
 
     def outputs(self) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the members' logits on noisy images, and labels; computed once."""
+        if self._part_of is not None:
+            whole, places = self._part_of
+            logits, labels = whole.outputs()
+            return logits[:, places], labels
         if self._kept is None:
             self._kept = member_outputs(
                 self.members,

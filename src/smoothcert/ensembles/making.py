@@ -10,7 +10,7 @@ from smoothcert.ensembles.assembly import assembled
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard
 from smoothcert.ensembles.choosing import FITTED_RULES, IMAGES, WEIGHT_FITS, Holdout, OnProgress
 from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement, load_model, save_ensemble
-from smoothcert.ensembles.holdout import common_holdout
+from smoothcert.ensembles.holdout import HoldoutUse, common_holdout
 from smoothcert.ensembles.outputs import order_by_noisy_accuracy
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.models import MultiHead
@@ -52,46 +52,49 @@ def make_ensemble(
         on_progress: told how much of each choice is done.
     """
     folders = [Path(folder) for folder in member_folders]
-    if adaptive is not None and rule is None:
-        rule = "softmax"  # the only one that its test is made for
+    rule = resolved_rule(rule, weights, adaptive, fit)
     if fit is None and not order_by_holdout:
-        return save_ensemble(
-            "soft" if rule is None else rule, weights, folders, out, consensus=consensus, adaptive=adaptive
-        )
-    if fit is not None:
-        _refuse_other_weights(fit, rule, weights)
-        rule = FITTED_RULES.get(fit, "softmax")
+        return save_ensemble(rule, weights, folders, out, consensus=consensus, adaptive=adaptive)
     if seed is None and (Path(out) / ENSEMBLE_FILE).exists():
         raise CheckpointError(f"{out} already holds an ensemble; choose another folder or remove it")
-    holdout = _holdout(
-        folders, dataset, IMAGES[fit or "sween"] if images is None else images, draws, seed, on_progress
-    )
+    holdout = holdout_of(folders, dataset, fit, images, draws, seed, on_progress)
     # Before the members are asked about thousands of images: whatever will be wrong whichever weights are found.
-    assembled(holdout.members, "soft" if rule is None else rule, weights, consensus, adaptive)
+    assembled(holdout.members, rule, weights, consensus, adaptive)
     used, heads = [], None
     if fit is not None:
         weights, figures = WEIGHT_FITS[fit](holdout)
         used.append(holdout.use(fit, figures))
     if order_by_holdout:
-        logits, labels = holdout.outputs()
-        order = order_by_noisy_accuracy(logits, labels)
-        right = (logits.argmax(dim=2) == labels.unsqueeze(1)).double().mean(dim=0).tolist()
-        used.append(holdout.use("order", {f"accuracy-{n}": right[place] for n, place in enumerate(order)}))
+        order, use = chosen_order(holdout)
+        used.append(use)
         if holdout.of_heads:
             heads = order
         else:
             folders = [folders[place] for place in order]
         weights = None if weights is None else [weights[place] for place in order]
     return save_ensemble(
-        "soft" if rule is None else rule,
-        weights,
-        folders,
-        out,
-        consensus=consensus,
-        adaptive=adaptive,
-        heads=heads,
-        fitted=used,
+        rule, weights, folders, out, consensus=consensus, adaptive=adaptive, heads=heads, fitted=used
     )
+
+
+def resolved_rule(
+    rule: str | None, weights: Sequence[float] | None, adaptive: AdaptiveEntry | None, fit: str | None
+) -> str:
+    """Return the rule that is meant; refuse what contradicts fitted weights. Arguments as for `make_ensemble`."""
+    if adaptive is not None and rule is None:
+        rule = "softmax"  # the only one that its test is made for
+    if fit is not None:
+        _refuse_other_weights(fit, rule, weights)
+        return FITTED_RULES.get(fit, "softmax")
+    return "soft" if rule is None else rule
+
+
+def chosen_order(holdout: Holdout) -> tuple[list[int], HoldoutUse]:
+    """Return the members by accuracy on the noisy hold-out, the best first, and the record of that choice."""
+    logits, labels = holdout.outputs()
+    order = list(order_by_noisy_accuracy(logits, labels))
+    right = (logits.argmax(dim=2) == labels.unsqueeze(1)).double().mean(dim=0).tolist()
+    return order, holdout.use("order", {f"accuracy-{n}": right[place] for n, place in enumerate(order)})
 
 
 def _refuse_other_weights(fit: str, rule: str | None, weights: Sequence[float] | None) -> None:
@@ -107,15 +110,19 @@ def _refuse_other_weights(fit: str, rule: str | None, weights: Sequence[float] |
         )
 
 
-def _holdout(
+def holdout_of(
     folders: Sequence[Path],
     dataset: Dataset | None,
-    images: int,
+    fit: str | None,
+    images: int | None,
     draws: int,
     seed: int | None,
     on_progress: OnProgress | None,
 ) -> Holdout:
-    """Load the members and bring them together with the images, refusing what does not fit."""
+    """Load the members and bring them together with the images, refusing what does not fit.
+
+    Arguments as for `make_ensemble`.
+    """
     if dataset is None:
         raise InvalidArgumentError("choosing weights or order needs hold-out images; give their dataset")
     if not folders:
@@ -142,7 +149,7 @@ def _holdout(
         members,
         noise_from(dict(cards[0].noise)),
         dataset,
-        images=images,
+        images=IMAGES[fit or "sween"] if images is None else images,
         draws=draws,
         seed=seed,
         on_progress=on_progress,

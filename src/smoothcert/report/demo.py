@@ -47,6 +47,7 @@ def run_demo(
     panel = Panel(ensemble)
     dataset = load_dataset("digits", split="test")
     say(f"certifying {IMAGES} test images at {len(RADII)} radii in one pass")
+    models = dict(zip(panel.names, [*folders, out / "models" / "ensemble"], strict=True))
     runs = certify_panel(
         SmoothedClassifier(panel, noise_from(dict(card.noise)), card.num_classes),
         dataset,
@@ -57,12 +58,12 @@ def run_demo(
         workers=workers,
         resume=True,
         show_progress=True,
-        folders=dict(zip(panel.names, [*folders, out / "models" / "ensemble"], strict=True)),
+        folders=models,
     )
     say("writing figures and page")
     summaries = [Summary.of_run(run) for run in runs.values()]
     save_figure(certified_accuracy_figure(summaries), out / "figures" / "certified_accuracy.png")
     save_figure(votes_figure(summaries), out / "figures" / "votes.png")
     title = "Three small networks and their ensemble on handwritten digits"
-    write_report(runs, out / "report.html", title=title, dataset=dataset)
+    write_report(runs, out / "report.html", title=title, dataset=dataset, models=models)
     return runs

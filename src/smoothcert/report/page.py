@@ -22,6 +22,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.figures import certified_accuracy_figure, p_hat_figure, votes_figure
 from smoothcert.report.images_figure import images_figure
 from smoothcert.report.page_tables import (
+    SCROLL_HINT,
     attack_section,
     certificates_table,
     html_text,
@@ -56,6 +57,7 @@ def write_report(
     dataset: Dataset | None = None,
     notes: Sequence[str] = (),
     attack: AttackResults | None = None,
+    models: Mapping[str, str | Path] | None = None,
 ) -> None:
     """Write one HTML file about some runs that needs nothing else to be read; the last run is the main one.
 
@@ -68,6 +70,7 @@ def write_report(
         dataset: the data set of the last run, to show a few of its images; None shows none.
         notes: sentences to add under the headline, as plain text.
         attack: on the images of the last run: its curve, the gap and what became of the certificates are shown.
+        models: folders of the runs' models by the same names, to say how they were trained; others are left out.
     """
     check_kind("runs", runs, Mapping, 'a table of runs by name, such as {"my run": run}')
     for run in runs.values():
@@ -76,6 +79,8 @@ def write_report(
         check_kind("dataset", dataset, Dataset, "the smoothcert Dataset of the last run, or None")
     if attack is not None:
         check_kind("attack", attack, AttackResults, "what attack_images returned, or None")
+    if models is not None:
+        check_kind("models", models, Mapping, "a table of model folders by the names of the runs, or None")
     check_kind("notes", notes, (list, tuple), "a list of sentences")
     path = check_path("path", path)
     _check(runs)
@@ -93,6 +98,7 @@ def write_report(
             facts=html_text(f"{summaries[-1].setting}; {summaries[-1].indices}"),
             notes="\n".join([*warnings, *(f"<p>{html_text(note)}</p>" for note in notes)]),
             table=results_table(summaries, radii),
+            hint=SCROLL_HINT,
             caveat=html_text(ACR_CAVEAT),
             accuracy=_accuracy(summaries, main.manifest["norm"], asked, attack),
             shares=_shares(summaries),
@@ -102,7 +108,7 @@ def write_report(
             in_floats=f"<li>{html_text(IN_FLOATS)}</li>" if sound else "",
             not_in_floats="" if sound else f"<li>{html_text(NOT_IN_FLOATS)}</li>",
             alpha=html_text(" or ".join(sorted({f"{run.manifest['alpha']:g}" for run in runs.values()}))),
-            manifest=manifest_table(runs),
+            manifest=manifest_table(runs, models or {}),
             last=html_text(name),
             certificates=certificates_table(main),
             version=html_text(version("smoothcert")),
@@ -218,6 +224,7 @@ def _inline(figure: Figure, number: int, caption: str, *, wide: bool = False) ->
         "<svg ", f'<svg role="img" aria-label="{html_text(caption)}" ', 1
     )
     if wide:
-        svg = f'<div class="scroll" tabindex="0" role="region" aria-label="Figure {number}">{svg}</div>'
+        region = f'class="scroll" tabindex="0" role="region" aria-label="Figure {number}, scrolls sideways"'
+        svg = f"{SCROLL_HINT}<div {region}>{svg}</div>"
     kind = "wide" if wide else "narrow"
     return f'<figure class="{kind}">{svg}<figcaption>{html_text(caption)}</figcaption></figure>'

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,12 +15,15 @@ from smoothcert.attacks import AttackResults
 from smoothcert.certificates import Outcome
 from smoothcert.report.attack_table import attack_lines, attack_radii, attack_rows
 from smoothcert.report.members import member_curves
+from smoothcert.report.provenance import provenance
 from smoothcert.report.style import printable
 from smoothcert.report.summary import CONFIDENCE, Summary, describe_indices
 from smoothcert.report.tables import percent
 from smoothcert.store import Run, floor_digits
 
 MOST_ROWS = 500
+SCROLL_HINT = '<p class="hint" aria-hidden="true">Scroll sideways to see all →</p>'
+"""Shown on narrow screens, before what is always wider than those; readers of the screen are told by a label."""
 _FIELDS = {
     "procedure": "procedure",
     "alpha": "alpha, one-sided, per image",
@@ -40,7 +44,10 @@ _FIELDS = {
 
 
 def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:
-    """Return one row per summary: images, ACR, certified accuracy with intervals, abstained, cost."""
+    """Return one row per summary: images, ACR, certified accuracy with intervals, abstained, cost.
+
+    The last summary, which the headline is about, is marked; curves of members stand below it.
+    """
     heads = ["run", "images", "ACR", *(f"r = {radius:g}" for radius in radii)]
     heads += ["abstained", "votes per image"]
     rows = []
@@ -60,7 +67,8 @@ def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> s
     for curve in member_curves(summaries):
         shares = [f"{percent(share)}%" for share in curve.certified_accuracy(radii)]
         rows.append([name_span(curve.name), "", floor_digits(curve.average_radius(), 4), *shares, "", ""])
-    return _table("results", "Certified accuracy (%) at radius r, with 95% intervals; ACR; cost", heads, rows)
+    caption = "Certified accuracy (%) at radius r, with 95% intervals; ACR; cost"
+    return _table("results", caption, heads, rows, main=len(summaries) - 1)
 
 
 def attack_section(attack: AttackResults) -> str:
@@ -73,22 +81,24 @@ def attack_section(attack: AttackResults) -> str:
     return f"<div {region}>{table}</div>\n{lines}"
 
 
-def manifest_table(runs: Mapping[str, Run]) -> str:
-    """Return what decides the votes: one value where all runs agree, else one per run."""
-    rows = []
+def manifest_table(runs: Mapping[str, Run], models: Mapping[str, str | Path]) -> str:
+    """Return how the models were made, as far as their folders are known, and what decides the votes."""
+    known = {name: provenance(models[name], run.manifest) for name, run in runs.items() if name in models}
+    rows = [["model", _values(known, len(runs))]] if known else []
     for field, words in _FIELDS.items():
-        values = {name: _field(field, run) for name, run in runs.items()}
-        if len(set(values.values())) == 1:
-            rows.append([words, html_text(next(iter(values.values())))])
-        else:
-            rows.append(
-                [words, "<br>".join(f"{html_text(n)}: {html_text(value)}" for n, value in values.items())]
-            )
+        rows.append([words, _values({name: _field(field, run) for name, run in runs.items()}, len(runs))])
     return f'<div class="scroll">{_table("manifest", "", ["setting", "value"], rows)}</div>'
 
 
+def _values(values: Mapping[str, str], runs: int) -> str:
+    """Return one value where all runs agree, else one per run."""
+    if len(values) == runs and len(set(values.values())) == 1:
+        return html_text(next(iter(values.values())))
+    return "<br>".join(f"{html_text(name)}: {html_text(value)}" for name, value in values.items())
+
+
 def _field(field: str, run: Run) -> str:
-    value: Any = run.manifest.get(field, "not recorded")
+    value: Any = run.manifest.get(field, "none" if field == "ensemble" else "not recorded")
     if field == "indices":
         return describe_indices(np.asarray(value, dtype=np.int64))
     if isinstance(value, dict):
@@ -98,6 +108,8 @@ def _field(field: str, run: Run) -> str:
 
 
 def _plain(value: Any) -> str:
+    if isinstance(value, dict):
+        value = [word for pair in value.items() for word in pair]
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
@@ -118,20 +130,23 @@ def certificates_table(run: Run) -> str:
     cut = f"The first {MOST_ROWS} of {len(run):,} images; the run holds the others."
     shown = cut if len(run) > MOST_ROWS else ""
     region = 'class="scroll" tabindex="0" role="region" aria-label="Every image, scrolls sideways"'
-    return f"<div {region}>{_table('certificates', shown, heads, rows)}</div>"
+    return f"{SCROLL_HINT}<div {region}>{_table('certificates', shown, heads, rows)}</div>"
 
 
 def _class(names: Sequence[str], number: int) -> str:
     return names[number] if number < len(names) else str(number)
 
 
-def _table(kind: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table; cells and rows are HTML already, heads and caption are text."""
+def _table(
+    kind: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], main: int | None = None
+) -> str:
+    """Return a table; cells and rows are HTML already, heads and caption are text; `main` is the row to colour."""
     above = f"<caption><span>{html_text(caption)}</span></caption>" if caption else ""
     top = "".join(f'<th scope="col">{html_text(head)}</th>' for head in heads)
     body = "\n".join(
-        f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
-        for first, *cells in rows
+        ('<tr class="main">' if number == main else "<tr>")
+        + f'<th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        for number, (first, *cells) in enumerate(rows)
     )
     return f'<table class="{kind}">{above}<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody></table>'
 

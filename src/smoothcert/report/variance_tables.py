@@ -13,12 +13,19 @@ from smoothcert.noise import NoiseLaw
 from smoothcert.report.tables import percent
 from smoothcert.report.terminal import make_table, print_tables
 from smoothcert.store import floor_digits
-from smoothcert.theory import PartStudy, VarianceStudy, first_stage, mean_radii, variance_ratio
+from smoothcert.theory import (
+    PartStudy,
+    VarianceModel,
+    VarianceStudy,
+    first_stage,
+    mean_radii,
+    variance_ratio,
+)
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-CLEAN_PART_NAMES = {"mean": "mean over noise of f(x+e)", "clean": "f(x)"}
+CLEAN_PART_NAMES = {"mean": "mean of f(x+e)", "clean": "f(x)"}
 RADIUS_P = (0.6, 0.7, 0.8, 0.9, 0.97, 0.99, 0.999, 0.9999, 1.0)
 RADIUS_N = np.unique(np.geomspace(100, 1_000_000, 33).round().astype(np.int64))
 STAGE_P = np.linspace(0.4, 1, 601)
@@ -59,13 +66,12 @@ def variance_to_json(study: VarianceStudy) -> dict[str, Any]:
 
 def _part_json(study: VarianceStudy, part: PartStudy) -> dict[str, Any]:
     model, ratios, success = part.model, part.ratios, part.success
-    small = study.shape[3] <= _MOST_CLASSES
     return {
+        "zeta": model.both.zeta,
         "zeta_c": model.zeta_c,
         "zeta_c_images": model.zeta_c_images,
         "zeta_p": model.zeta_p,
-        "sigma_c": model.sigma_c.tolist() if small else None,
-        "sigma_p": model.sigma_p.tolist() if small else None,
+        **_covariances_json(model),
         "variance_ratio": {
             "noise_observed": ratios.noise.tolist(),
             "noise_observed_low": ratios.noise_low.tolist(),
@@ -80,6 +86,20 @@ def _part_json(study: VarianceStudy, part: PartStudy) -> dict[str, Any]:
             "chebyshev": success.chebyshev.mean(axis=0).tolist(),
         },
     }
+
+
+def _covariances_json(model: VarianceModel) -> dict[str, Any]:
+    """Return what the zetas are medians of, and the matrices: within a member (sigma), between two (inter), cross."""
+    parts = {"c": model.clean, "c_images": model.images, "p": model.noise}
+    small = len(model.sigma_p) <= _MOST_CLASSES
+    matrices = {"cov_c_p": model.clean_noise}
+    for name, part in parts.items():
+        matrices |= {f"sigma_{name}": part.intra, f"inter_{name}": part.inter}
+    by_class = {
+        f"zeta_{name}_by_class": [None if np.isnan(ratio) else float(ratio) for ratio in part.zeta_by_class]
+        for name, part in parts.items()
+    }
+    return by_class | {name: matrix.tolist() if small else None for name, matrix in matrices.items()}
 
 
 def _radius_json(noise: NoiseLaw) -> dict[str, Any]:
@@ -118,10 +138,10 @@ def _zeta_table(study: VarianceStudy) -> Table:
     for name, part in study.parts.items():
         model = part.model
         deviations = [math.sqrt(float(np.diag(sigma).mean())) for sigma in (model.sigma_c, model.sigma_p)]
-        numbers = (model.zeta_c, model.zeta_c_images, model.zeta_p, *deviations)
+        numbers = (model.both.zeta, model.zeta_c, model.zeta_c_images, model.zeta_p, *deviations)
         rows.append((CLEAN_PART_NAMES[name], *(f"{number:.3f}" for number in numbers)))
     title = "Covariance between members over that within one (median over classes)"
-    columns = ("clean part y_c", "zeta_c", "zeta_c, images", "zeta_p", "std of y_c", "std of y_p")
+    columns = ("clean part y_c", "zeta", "zeta_c", "zeta_c, images", "zeta_p", "std of y_c", "std of y_p")
     return make_table(title, columns, rows)
 
 
@@ -179,6 +199,7 @@ def _small_print(study: VarianceStudy) -> Iterator[str]:
     )
     yield (
         f"zeta_c is -1/{members - 1} for any {members} members, because their clean outputs vary about their own mean; "
-        "for members yet to be trained it is 0. Over images it says how alike the members are."
+        "for members yet to be trained it is 0. Over images it says how alike the members are. zeta is of y_c + y_p. "
+        "--json has all matrices, Cov(y_c, y_p) too."
     )
     yield f"Nothing here is a certificate: probabilities are estimated, not bounded. {ACR_CAVEAT}"

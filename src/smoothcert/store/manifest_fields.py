@@ -72,6 +72,11 @@ class Source(Checked):
     digest: Text
 
 
+class _Adaptive(Checked):
+    threshold: Annotated[float, Field(gt=0, lt=1)]
+    alpha: Annotated[float, Field(gt=0, lt=1)]
+
+
 class _Ensemble(Checked):
     kind: Text
     rule: Text
@@ -79,6 +84,7 @@ class _Ensemble(Checked):
     evaluations_per_vote: Passes
     consensus: Annotated[int, Field(ge=1, le=2**20)] = Field(default=1)
     first_evaluations: Passes | None = None
+    adaptive: _Adaptive | None = None  # the test of adaptive prediction
 
 
 class _Fields(Checked):

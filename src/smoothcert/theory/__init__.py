@@ -2,6 +2,7 @@
 
 from smoothcert.theory.equal_inference import ExpectedRun, equal_inference, expected_run
 from smoothcert.theory.first_stage import FirstStage, first_stage
+from smoothcert.theory.member_covariance import MemberCovariance
 from smoothcert.theory.member_logits import MemberEnsemble, MemberLogits, collect_member_logits
 from smoothcert.theory.orthant import orthant_probability
 from smoothcert.theory.radius_law import RadiusLaw, mean_radii, proven_radius, radius_law
@@ -28,6 +29,7 @@ __all__ = [
     "ExpectedRun",
     "FirstStage",
     "MarginLaw",
+    "MemberCovariance",
     "MemberEnsemble",
     "MemberLogits",
     "ObservedRatios",

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from smoothcert.theory.member_covariance import Floats
 from smoothcert.theory.member_logits import MemberLogits
 from smoothcert.theory.orthant import orthant_probability
 from smoothcert.theory.variance import (
-    Floats,
     VarianceModel,
     clean_outputs,
     perturbation_effects,

@@ -11,12 +11,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.theory.member_covariance import Floats, MemberCovariance
 from smoothcert.theory.member_logits import MemberLogits
 
-Floats = NDArray[np.float64]
 # What y_c is: "mean" is the mean over noises of f(x+e), "clean" is f(x).
 CLEAN_PARTS = ("mean", "clean")
 
@@ -31,19 +31,48 @@ class VarianceModel:
 
     Args:
         clean_part: a name in `CLEAN_PARTS`.
-        sigma_c: covariance of clean outputs about the members' mean at the image, (classes, classes).
-        sigma_p: covariance of perturbation effects, (classes, classes).
-        zeta_c: median over classes of inter- over intra-member covariance of clean outputs at fixed images.
-        zeta_c_images: the same about the mean over all images: how alike the members answer different images.
-        zeta_p: the same of perturbation effects.
+        clean: of clean outputs about the members' mean at the image.
+        images: of clean outputs about the mean over all images: how alike the members answer different images.
+        noise: of perturbation effects.
+        clean_noise: Cov(y_c, y_p) of one member at fixed images, a row per class of y_c; the model takes it to be 0,
+            which it is by definition where y_c is the mean over noise.
     """
 
     clean_part: str
-    sigma_c: Floats
-    sigma_p: Floats
-    zeta_c: float
-    zeta_c_images: float
-    zeta_p: float
+    clean: MemberCovariance
+    images: MemberCovariance
+    noise: MemberCovariance
+    clean_noise: Floats
+
+    @property
+    def sigma_c(self) -> Floats:
+        """Covariance Sigma_c of clean outputs at fixed images, (classes, classes)."""
+        return self.clean.intra
+
+    @property
+    def sigma_p(self) -> Floats:
+        """Covariance Sigma_p of perturbation effects, (classes, classes)."""
+        return self.noise.intra
+
+    @property
+    def zeta_c(self) -> float:
+        """What members share of clean outputs at fixed images."""
+        return self.clean.zeta
+
+    @property
+    def zeta_c_images(self) -> float:
+        """What members share of clean outputs over all images."""
+        return self.images.zeta
+
+    @property
+    def zeta_p(self) -> float:
+        """What members share of perturbation effects."""
+        return self.noise.zeta
+
+    @property
+    def both(self) -> MemberCovariance:
+        """The blocks of the joint covariance of all members' logits y: those of the two parts added up (App. C)."""
+        return MemberCovariance(self.clean.intra + self.noise.intra, self.clean.inter + self.noise.inter)
 
 
 def variance_ratio(k: ArrayLike, zeta: float) -> Floats:
@@ -67,24 +96,23 @@ def fit_variance_model(logits: MemberLogits, clean_part: str = "mean") -> Varian
         clean_part: a name in `CLEAN_PARTS`. With "clean" the effect of noise is taken about 0, as the model says it
             is, so that a shift of the mean by noise counts as effect.
     """
-    images, noises, _, classes = logits.noisy.shape
-    intra_p, inter_p = np.zeros((classes, classes)), np.zeros((classes, classes))
-    for effect in perturbation_effects(logits, clean_part):
-        intra, inter = _moments(effect)
-        intra_p += intra
-        inter_p += inter
+    images, noises, members, classes = logits.noisy.shape
     y_c = clean_outputs(logits, clean_part)
-    intra_c, inter_c = _moments(y_c - y_c.mean(axis=1, keepdims=True))
-    intra_x, inter_x = _moments(y_c - y_c.mean(axis=(0, 1)))
+    spread = y_c - y_c.mean(axis=1, keepdims=True)
+    intra, inter, cross = (np.zeros((classes, classes)) for _ in range(3))
+    for deviation, effect in zip(spread, perturbation_effects(logits, clean_part), strict=True):
+        own, shared = _moments(effect)
+        intra += own
+        inter += shared
+        cross += deviation.T @ effect.mean(axis=0) / members
     # Centred by their own mean, N effects have N - 1 degrees of freedom; about 0 they have N.
-    degrees = noises - 1 if clean_part == "mean" else noises
+    degrees = images * (noises - 1 if clean_part == "mean" else noises)
     return VarianceModel(
         clean_part=clean_part,
-        sigma_c=intra_c / images,
-        sigma_p=intra_p / (images * degrees),
-        zeta_c=_zeta(intra_c, inter_c),
-        zeta_c_images=_zeta(intra_x, inter_x),
-        zeta_p=_zeta(intra_p, inter_p),
+        clean=MemberCovariance(*(moment / images for moment in _moments(spread))),
+        images=MemberCovariance(*(moment / images for moment in _moments(y_c - y_c.mean(axis=(0, 1))))),
+        noise=MemberCovariance(intra / degrees, inter / degrees),
+        clean_noise=cross / images,
     )
 
 
@@ -109,15 +137,3 @@ def _moments(parts: Floats) -> tuple[Floats, Floats]:
     flat, total = parts.reshape(rows * members, classes), parts.sum(axis=1)
     own = flat.T @ flat
     return own / members, (total.T @ total - own) / (members * (members - 1))
-
-
-def _zeta(intra: Floats, inter: Floats) -> float:
-    """Return the median over classes of inter- over intra-member variance; classes that never move are left out."""
-    own, shared = np.diag(intra), np.diag(inter)
-    moving = own > 1e-12 * max(float(own.max()), 1e-300)
-    if not moving.any():
-        raise InvalidArgumentError(
-            "the members' logits never differ, so there is no variance to share; check that members differ from "
-            "each other, and that the noise reaches them"
-        )
-    return float(np.median(shared[moving] / own[moving]))

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothcert.theory.member_covariance import Floats
 from smoothcert.theory.member_logits import MemberLogits
-from smoothcert.theory.variance import Floats, clean_outputs, perturbation_effects
+from smoothcert.theory.variance import clean_outputs, perturbation_effects
 
 _ALL_UP_TO = 10
 
