@@ -154,7 +154,7 @@ class AttackResults:
         Args:
             radius: as a heading names it, in pixel units.
         """
-        asked = self.settings.get("certified_radii")
+        asked = self.settings["certified_radii"]
         return asked is None or radius in asked
 
     @cached_property
