@@ -66,7 +66,9 @@ def test_lines_name_every_part_of_the_attack():
     parts = ["apgd-ce: 100 steps", "square: 5,000 queries"]
     whole = AttackResults({**SETTINGS, "method": "autoattack", "parts": parts}, three().images)
     assert "; autoattack (apgd-ce: 100 steps; square: 5,000 queries), in l2" in attack_lines(whole)[0]
-    assert "3 images; pgd: 20 steps, in l2 through the mean softmax over 128 noises" in attack_lines(three())[0]
+    assert (
+        "3 images; pgd: 20 steps, in l2 through the mean softmax over 128 noises" in attack_lines(three())[0]
+    )
 
 
 def test_lines_name_the_broken():
