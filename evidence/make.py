@@ -17,6 +17,7 @@ PIECES = (
     "mnist_methods",
     "ensembles",
     "mixing",
+    "esbrs_weighing",
     "some",
     "some_digits",
     "denoisers",

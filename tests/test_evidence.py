@@ -103,3 +103,16 @@ def test_heads_cost_less_than_networks_and_certify_more_on_digits():
     digits = json.loads((FOLDER / "some_digits.json").read_text())["figures"]["kinds"]
     assert digits["single"]["acr_mean"] < digits["plain heads"]["acr_mean"]
     assert digits["single"]["acr_mean"] < digits["some"]["acr_mean"]
+
+
+@pytest.mark.parametrize("kind", ["like members", "unlike members"])
+def test_esbrs_weighs_images_alike_because_the_floor_does_harm(kind):
+    """Pairs at the floor make up most of the objective, and follow the members that are worst.
+
+    Among like members the gain is as small as its spread over draws, so only its sign in every draw is told.
+    """
+    figures = json.loads((FOLDER / "esbrs_weighing.json").read_text())["figures"][kind]
+    assert all(draw["share_of_floor"] > 0.5 for draw in figures["draws"])
+    assert kind == "like members" or figures["alike_minus_floor"][0] > 0.03
+    for draw in figures["draws"]:
+        assert draw["acr"]["alike"] > draw["acr"]["floor"]

@@ -2,7 +2,6 @@
 
 import json
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ import torch
 from torch import nn
 
 import smoothcert as sc
-from marks import needs_art
 from smoothcert.attacks import AttackedImage, AttackResults, Attempt, attack_images, attack_plan, read_attack
 from smoothcert.errors import InvalidArgumentError, ManifestMismatchError, StoreError
 from smoothcert.report import attack_to_json
@@ -44,13 +42,11 @@ def plane():
     return sc.SmoothedClassifier(HalfSpace().eval(), sc.Gaussian(SIGMA), 2)
 
 
-# AutoAttack comes from an optional package, which the tests must do without.
-
-
-@pytest.mark.parametrize("method", ["pgd", pytest.param("autoattack", marks=[pytest.mark.slow, needs_art])])
+@pytest.mark.parametrize("method", ["pgd", "apgd-ce"])
 def test_the_optimal_attack_on_a_half_space_is_found_and_no_better_one(method, plane, tmp_path):
     """Just above the margin every image breaks, just below none can."""
-    options = {"method": method, "n": 100_000, "seed": 1, **FAST}
+    options = {"method": method, "n": 100_000, "seed": 1, "m": 16, "workers": 1}
+    options |= {"steps": 5} if method == "pgd" else {}
     above = attack_images(plane, points(2), radii=(1.1 * MARGIN,), out=tmp_path / "above", **options)
     assert (above.broken_at <= 1.1 * MARGIN).all()
     assert (above.broken_at > MARGIN).all()
@@ -240,26 +236,19 @@ def test_refusals(plane, classifier, digits, digits_run, tmp_path):
     refused("image 1 is not in the run", classifier, digits, run=digits_run, indices=[0, 1])
     other = sc.SmoothedClassifier(classifier.model, sc.Gaussian(0.5), 10)
     refused("is about another noise", other, digits, run=digits_run)
-    with pytest.raises(LookupError, match="unknown attack method 'magic'; known: autoattack, ddn, pgd"):
+    with pytest.raises(
+        LookupError,
+        match="unknown attack method 'magic'; known: apgd-ce, apgd-t, autoattack, ddn, fab-t, pgd, square",
+    ):
         attack_images(plane, points(), radii=(0.5,), out=tmp_path / "x", method="magic")
 
 
-AUTOATTACK = {"radii": (0.3,), "method": "autoattack", "seed": 1, **FAST}
-
-
-@pytest.mark.slow
-@needs_art
-def test_autoattack_leaves_numpy_alone_and_repeats(plane, tmp_path):
+def test_random_starts_repeat_and_leave_global_states_alone(plane, tmp_path):
+    options = {"radii": (0.3,), "method": "apgd-ce", "seed": 1, "m": 16, "workers": 1}
     before = np.random.get_state()[1].tolist()
-    once = attack_images(plane, points(1), out=tmp_path / "a", **AUTOATTACK)
+    once = attack_images(plane, points(1), out=tmp_path / "a", **options)
     assert np.random.get_state()[1].tolist() == before
-    assert attack_images(plane, points(1), out=tmp_path / "b", **AUTOATTACK).images == once.images
-
-
-def test_autoattack_says_what_is_missing(plane, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "art.estimators.classification", None)
-    with pytest.raises(InvalidArgumentError, match=r"pip install 'smoothcert\[attack\]'"):
-        attack_images(plane, points(1), out=tmp_path / "c", **AUTOATTACK)
+    assert attack_images(plane, points(1), out=tmp_path / "b", **options).images == once.images
 
 
 def test_a_break_stands_in_the_column_of_the_radius_it_was_made_at(plane, tmp_path):

@@ -95,3 +95,62 @@ def test_mistakes_are_one_sentence(options, words, smoothcert, refused, model_fo
     out = tmp_path / "attack"
     assert words in refused(smoothcert("attack", model_folder, "--first", 2, "--out", out, *options))
     assert not out.exists()
+
+
+def test_only_radii_that_the_run_asked_are_attacked_and_none_reads_zero(smoothcert, model_folder, tmp_path):
+    """Twelve radii, more than a table has room for, and one radius: the clean column was not asked about."""
+    many = [round(0.05 * k, 2) for k in range(1, 13)]
+    for name, asked in (("many", many), ("one", [0.3])):
+        run, out = tmp_path / name, tmp_path / f"attack-{name}"
+        how = ("--procedure", "sequential", "--radii", ",".join(map(str, asked)), "--n", 500)
+        if name == "one":
+            how = ("--procedure", "group", "--radius", 0.3, "--n", 500)
+        assert smoothcert("certify", model_folder, "--first", 4, *how, "--workers", 1, "--out", run)[0] == 0
+        code, text, _ = smoothcert("attack", model_folder, "--run", run, "--out", out, *FAST)
+        assert code == 0
+        figures = json.loads((out / "attack.json").read_text())
+        assert figures["settings"]["radii"] == asked
+        assert figures["settings"]["certified_radii"] == asked
+        assert figures["certified_accuracy"][0] is None
+        assert figures["gap"][0] is None
+        assert None not in figures["certified_accuracy"][1:]
+        assert "–: the run did not ask about this radius" in text
+        assert "–" in (out / "report.html").read_text()
+
+
+def test_a_radius_beyond_those_asked_has_a_dash(smoothcert, model_folder, tmp_path):
+    run, out = tmp_path / "run", tmp_path / "attack"
+    how = ("--procedure", "group", "--radius", 0.3, "--n", 500, "--workers", 1, "--first", 4, "--out", run)
+    assert smoothcert("certify", model_folder, *how)[0] == 0
+    options = ("--run", run, "--radii", "0.3,1", "--out", out)
+    code, text, _ = smoothcert("attack", model_folder, *options, *FAST)
+    assert code == 0
+    row = next(line for line in text.splitlines() if "certified, at least" in line)
+    assert row.count("–") == 2
+    figures = json.loads((out / "attack.json").read_text())
+    assert [value is None for value in figures["certified_accuracy"]] == [True, False, True]
+
+
+def test_autoattack_tells_its_cost_and_keeps_its_budget(smoothcert, refused, model_folder, tmp_path):
+    out = tmp_path / "attack"
+    auto = (
+        "attack",
+        model_folder,
+        "--method",
+        "autoattack",
+        "--out",
+        out,
+        "--first",
+        1,
+        "--m",
+        2,
+        "--n",
+        200,
+    )
+    words = refused(smoothcert(*auto, "--steps", 3))
+    assert "steps must be left out with method autoattack, whose budget is the published one" in words
+    assert not out.exists()
+    code, text, told = smoothcert(*auto, "--radii", 3, "--workers", 1)
+    assert code == 0
+    assert "at most 9,721 forward passes x 2 noises" in told
+    assert "autoattack (apgd-ce: 100 steps; apgd-t: 100 steps x 9 targets; fab-t:" in " ".join(text.split())

@@ -320,3 +320,45 @@ def test_prefixes_are_certified_one_by_one_and_compared(members, smoothcert, ref
         smoothcert("ensemble", *members, "--prefixes", "--consensus", 4, "--out", tmp_path / "none")
     )
     assert not (tmp_path / "none").exists()
+
+
+def test_claims_per_input_are_no_certificates_and_no_command_takes_them_for_any(
+    smoothcert, refused, members, tmp_path
+):
+    out = tmp_path / "claims"
+    options = ("--per-input", "--dataset", "digits", "--first", 4, "--n", 100, "--seed", 1, "--out", out)
+    code, text, _ = smoothcert("ensemble", *members[:2], *options)
+    assert code == 0
+    assert text.lstrip().startswith("NO CERTIFICATE")
+    (file,) = out.iterdir()
+    assert file.name == "per-input.NO-CERTIFICATE.json"
+    figures = json.loads(file.read_text())
+    assert (figures["certificate"], len(figures["claims"])) == (False, 4)
+    assert "weights" in figures["claims"][0]
+    for command in (
+        ("analyze", file),
+        ("analyze", out),
+        ("export", out, "--format", "tsv"),
+        ("certify", out, "--out", tmp_path / "run"),
+    ):
+        refused(smoothcert(*command))
+    assert "is there already" in refused(smoothcert("ensemble", *members[:2], *options))
+
+
+@pytest.mark.parametrize(
+    "options, words",
+    [
+        (("--per-input", "--fit", "esbrs"), "--fit makes an ensemble: leave out --per-input"),
+        (("--per-input", "--adaptive"), "--adaptive makes an ensemble"),
+        (("--first", 3), "--first is about claims without certificates: add --per-input"),
+        (("--by-label",), "--by-label is about claims without certificates"),
+        (("--per-input", "--n", 0), "n must be an integer number of votes"),
+        (("--per-input", "--alpha", 2), "alpha is an error probability"),
+    ],
+)
+def test_options_of_claims_and_of_ensembles_are_not_mixed(
+    options, words, smoothcert, refused, members, tmp_path
+):
+    out = tmp_path / "out"
+    assert words in refused(smoothcert("ensemble", *members[:2], *options, "--out", out))
+    assert not out.exists()

@@ -52,14 +52,26 @@ def random_moments(rng, count, classes=3, number=4):
 
 
 def objective(moments, weights):
-    """From the definition, in loops."""
+    """From the definition, in loops: at every image a mean over the other classes, weighted by a_c."""
     total = 0.0
     for image, y in enumerate(moments.classes):
-        for c in range(moments.mean.shape[2]):
-            if c != y:
-                a = max(moments.mean[image, :, c].min(), FLOOR) ** -2
-                total += a * weights @ moments.covariance[image, c] @ weights
+        others = [c for c in range(moments.mean.shape[2]) if c != y]
+        a = {c: max(moments.mean[image, :, c].min(), FLOOR) ** -2 for c in others}
+        spread = {c: weights @ moments.covariance[image, c] @ weights for c in others}
+        total += sum(a[c] * spread[c] for c in others) / sum(a.values())
     return total / len(moments.classes)
+
+
+def test_an_image_that_a_member_gets_wrong_counts_like_any_other():
+    """One hopeless image against three clear ones, each in favour of another member: one vote in four, not 96%."""
+    clear, hopeless = np.diag([1.0, 3.0]), np.diag([3.0, 1.0])
+    covariance = np.zeros((4, 2, 2, 2))
+    covariance[:3, 1], covariance[3, 1] = clear, hopeless
+    mean = np.zeros((4, 2, 2))
+    mean[:3, :, 1], mean[3, :, 1] = 0.9, -0.5
+    moments = MarginMoments(mean, covariance, np.zeros(4, dtype=np.int64))
+    np.testing.assert_allclose(class_factors(moments), [[0, 1]] * 4)
+    np.testing.assert_allclose(solve_esbrs(moments).weights, [2.5 / 4, 1.5 / 4], rtol=1e-9)
 
 
 def test_two_members_have_the_closed_form():
@@ -262,6 +274,37 @@ def test_per_input_weights_have_no_certificates():
 def test_wrong_perturbations_are_refused(settings, message):
     with pytest.raises(InvalidArgumentError, match=message):
         Perturbation(**settings)
+
+
+def half(successes, trials):
+    return successes / trials
+
+
+def test_claims_do_not_depend_on_which_images_are_claimed_together():
+    paper = PerInputEsbrs(members(2), sc.Gaussian(0.5), seed=1)
+    points = images(20)
+    options = {"n": 200, "bound": half}
+    whole = list(paper.claims(points.__getitem__, range(20), **options))
+    assert list(paper.claims(points.__getitem__, [17, 3], **options)) == [whole[17], whole[3]]
+    assert len({claim.weights for claim in whole}) > 10  # chosen at each image
+
+
+def test_per_input_weights_follow_the_label_where_it_is_given():
+    parts, points = members(2), images(6)
+    paper = PerInputEsbrs(parts, sc.Gaussian(0.5), seed=1)
+    found = paper.weights(points, places=range(6), labels=[2] * 6)
+    for place in range(6):
+        moments = margin_moments(
+            parts, points[place : place + 1], torch.tensor([2]), sc.Gaussian(0.5), seed=1, places=[place]
+        )
+        np.testing.assert_allclose(found[place], solve_esbrs(moments).weights, atol=1e-6)
+    assert found != paper.weights(points, places=range(6))
+
+
+def test_a_claim_whose_bound_is_half_or_less_names_no_class():
+    paper = PerInputEsbrs(members(2), sc.Gaussian(0.5), seed=1)
+    claim = paper.claim(images()[0], n=50, bound=lambda *_: 0.5)
+    assert (claim.predicted, claim.claimed_radius) == (None, 0.0)
 
 
 def test_other_mistakes_are_refused():

@@ -14,10 +14,12 @@ SETTINGS = {
     "radii": [0.25, 0.5],
     "method": "pgd",
     "steps": 20,
+    "parts": ["pgd: 20 steps"],
     "m": 128,
     "n": 1_000,
     "alpha": 0.001,
     "certified_alpha": 0.001,
+    "certified_radii": None,
 }
 
 
@@ -46,6 +48,27 @@ def test_bounds_are_rounded_away_from_each_other():
     figures = attack_to_json(three())
     assert figures["accuracy_under_attack"] == [2 / 3, 1 / 3, 1 / 3]
     assert figures["gap"] == pytest.approx([0, 0, 1 / 3])
+
+
+def test_a_radius_that_the_run_did_not_ask_has_a_dash_instead_of_zero():
+    asked = AttackResults({**SETTINGS, "certified_radii": [0.25]}, three().images)
+    rows = attack_rows(asked)
+    assert rows["certified, at least"] == ["–", "33.3", "–"]
+    assert rows["under attack, at most"] == ["66.7", "33.4", "33.4"]
+    assert rows["gap"] == ["–", "0.0", "–"]
+    assert attack_to_json(asked)["certified_accuracy"] == [None, 1 / 3, None]
+    assert attack_to_json(asked)["gap"] == [None, pytest.approx(0), None]
+    assert any(line.startswith("–: the run did not ask") for line in attack_lines(asked))
+    assert not any(line.startswith("–") for line in attack_lines(three()))
+
+
+def test_lines_name_every_part_of_the_attack():
+    parts = ["apgd-ce: 100 steps", "square: 5,000 queries"]
+    whole = AttackResults({**SETTINGS, "method": "autoattack", "parts": parts}, three().images)
+    assert "; autoattack (apgd-ce: 100 steps; square: 5,000 queries), in l2" in attack_lines(whole)[0]
+    assert (
+        "3 images; pgd: 20 steps, in l2 through the mean softmax over 128 noises" in attack_lines(three())[0]
+    )
 
 
 def test_lines_name_the_broken():

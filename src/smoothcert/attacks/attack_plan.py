@@ -8,12 +8,10 @@ from typing import Any
 
 import torch
 
-from smoothcert.attacks.attack import Attack
 from smoothcert.attacks.attempts import AttackedImage, Attempt
-from smoothcert.attacks.autoattack import autoattack
-from smoothcert.attacks.ddn import ddn
+from smoothcert.attacks.method import Part
+from smoothcert.attacks.methods import METHODS
 from smoothcert.attacks.on_grid import on_grid
-from smoothcert.attacks.pgd import pgd
 from smoothcert.attacks.surrogate import surrogate
 from smoothcert.bounds import two_way_p_value
 from smoothcert.certificates import SmoothedClassifier
@@ -21,18 +19,12 @@ from smoothcert.certificates.identity import identities
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import GridGaussian
-from smoothcert.registry import Registry
 from smoothcert.seeding import generator_for
 
 _TOGETHER = 1024  # noisy copies in one gradient step
 _JUST_INSIDE = 0.999  # of a certified radius: the hardest place where its certificate must hold
 _ROUNDING = 1e-6  # relative
 _TRIAL = -1  # number of a question whose answer is not used: its noise is nobody else's
-
-METHODS: Registry[Attack] = Registry("attack method")
-METHODS.register("pgd")(pgd)
-METHODS.register("ddn")(ddn)
-METHODS.register("autoattack")(autoattack)
 
 
 class AttackPlan:
@@ -46,7 +38,7 @@ class AttackPlan:
         indices: images to attack.
         radii: l2 radii above 0, increasing, in pixel units.
         method: a name in `METHODS`.
-        steps: gradient steps T.
+        steps: gradient steps T; None for the method's own.
         m: noises of the attack.
         n: votes of PREDICT.
         alpha: error probability of PREDICT.
@@ -63,7 +55,7 @@ class AttackPlan:
         radii: tuple[float, ...],
         *,
         method: str,
-        steps: int,
+        steps: int | None,
         m: int,
         n: int,
         alpha: float,
@@ -72,9 +64,27 @@ class AttackPlan:
         how: dict[str, Any],
     ) -> None:
         self.classifier, self.dataset, self.indices, self.radii = classifier, dataset, indices, radii
-        self.method, self.steps, self.m, self.n = method, steps, m, n
+        self.method, self.m, self.n = method, m, n
         self.alpha, self.seed, self.certified, self.how = alpha, seed, certified, how
-        self.search, self.network = METHODS[method], surrogate(classifier.model)
+        self.steps = METHODS[method].chosen_steps(method, steps)
+        self.network = surrogate(classifier.model)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """The attacks that the method runs, with their budgets."""
+        return METHODS[self.method].parts(self.steps, self.classifier.num_classes)
+
+    def cost(self) -> str:
+        """Return in one sentence what will be run, and for how many forward passes at most."""
+        each = sum(part.passes for part in self.parts)
+        attempts = len(self.indices) * len(self.radii) + sum(
+            index in self.certified for index in self.indices
+        )
+        return (
+            f"{self.method} ({'; '.join(map(str, self.parts))}): at most {each:,} forward passes x {self.m} noises for "
+            f"each attempt, {each * self.m * attempts:,} for {attempts:,} attempts on {len(self.indices):,} images; "
+            "fewer where an image breaks early"
+        )
 
     def settings(self) -> dict[str, Any]:
         """Return what identifies the attack."""
@@ -86,6 +96,7 @@ class AttackPlan:
             "indices": list(self.indices),
             "method": self.method,
             "steps": self.steps,
+            "parts": [str(part) for part in self.parts],
             "m": self.m,
             "radii": list(self.radii),
             "n": self.n,
@@ -99,6 +110,8 @@ class AttackPlan:
     def check(self) -> None:
         """Ask PREDICT once, so that what it refuses is refused before anything is written; refuse too few votes."""
         for index in self.indices[:1]:
+            shape = tuple(self.dataset.image(index).shape)
+            METHODS[self.method].check(self.method, self.classifier.num_classes, shape)
             self._predict(self.classifier.check_image(self.dataset.image(index)), index, _TRIAL)
         if two_way_p_value(self.n, 0) > self.alpha:
             raise InvalidArgumentError(
@@ -162,7 +175,8 @@ class AttackPlan:
             offsets = torch.stack([self._offsets(images[index], index, number) for index in group], dim=1)
             # A hair less, so that rounding in float32 does not carry the change out of the ball.
             reach = eps * (1 - _ROUNDING)
-            moved = self.search(self.network, clean, classes, offsets, eps=reach, steps=self.steps)
+            steps = {} if self.steps is None else {"steps": self.steps}
+            moved = METHODS[self.method].search(self.network, clean, classes, offsets, eps=reach, **steps)
             for row, index in enumerate(group):
                 candidate = self._allowed(moved[row], clean[row], reach)
                 distance = float(torch.linalg.vector_norm((candidate - clean[row]).double()))

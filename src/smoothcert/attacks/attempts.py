@@ -148,6 +148,15 @@ class AttackResults:
         ]
         return np.asarray((np.array(proven)[:, None] >= grid).sum(axis=0) / max(len(self), 1))
 
+    def was_asked(self, radius: float) -> bool:
+        """Return whether the run can say anything about a radius: one that looked for the largest can about all.
+
+        Args:
+            radius: as a heading names it, in pixel units.
+        """
+        asked = self.settings["certified_radii"]
+        return asked is None or radius in asked
+
     @cached_property
     def broken_certificates(self) -> tuple[AttackedImage, ...]:
         """Certified images that an attempt within their radius broke; alpha of them may be."""

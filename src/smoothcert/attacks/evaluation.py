@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from smoothcert.attacks.record import AttackRecord
 from smoothcert.certificates import SmoothedClassifier, check_subjects
 from smoothcert.certificates.identity import identities
 from smoothcert.certificates.procedure import MOST_RADIUS
-from smoothcert.certificates.radii import named_radii
+from smoothcert.certificates.radii import asked_radii, named_radii
 from smoothcert.certificates.sequential import MOST_RADII
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
@@ -36,7 +36,7 @@ def attack_images(
     radii: float | Sequence[float],
     indices: Sequence[int] | None = None,
     method: str = "pgd",
-    steps: int = 20,
+    steps: int | None = None,
     m: int = 128,
     n: int = 1_000,
     alpha: float = 0.001,
@@ -47,6 +47,7 @@ def attack_images(
     out: str | Path,
     resume: bool = False,
     show_progress: bool | None = None,
+    on_plan: Callable[[str], None] | None = None,
 ) -> AttackResults:
     """Attack images within growing l2 radii; an image is broken where PREDICT answers with another class.
 
@@ -59,7 +60,7 @@ def attack_images(
         radii: l2 radii in pixel units, rounded down to six digits; the clean image is asked about in any case.
         indices: images of the data set; all of the run, or of the data set, by default.
         method: a name in `METHODS`.
-        steps: gradient steps T.
+        steps: gradient steps T; None for the method's own: 20, or the published budget, which nobody can change.
         m: noises whose mean softmax the attack follows.
         n: votes of PREDICT.
         alpha: error probability of PREDICT.
@@ -71,6 +72,7 @@ def attack_images(
         out: folder to write to, line by line.
         resume: continue the attack in `out`, or start it.
         show_progress: None shows it on a terminal only.
+        on_plan: told what will be run and what it costs at most, before the first step.
     """
     check_subjects(classifier, dataset)
     if run is not None:
@@ -104,7 +106,11 @@ def attack_images(
         plan.check()
         proof = {"certified_alpha": "alpha", "certified_seed": "seed"}
         known = {name: None if run is None else run.manifest[field] for name, field in proof.items()}
+        asked = None if run is None else asked_radii(run.manifest["procedure"])
+        known["certified_radii"] = None if asked is None else named_radii(asked).tolist()
         record.begin({**plan.settings(), **known})
+        if on_plan is not None:
+            on_plan(plan.cost())
         done = {image.index for image in record.results().images}
         left = [index for index in plan.indices if index not in done]
         with progress("attacking", len(left), shown=show_progress) as show:
@@ -129,7 +135,7 @@ def _engine(engine: str | None, run: Run | None) -> str:
 
 
 def _check(
-    classifier: SmoothedClassifier, radii: float | Sequence[float], steps: int, m: int, run: Run | None
+    classifier: SmoothedClassifier, radii: float | Sequence[float], steps: int | None, m: int, run: Run | None
 ) -> None:
     """Refuse what cannot be attacked in l2."""
     noise = classifier.noise
@@ -149,7 +155,7 @@ def _check(
         raise InvalidArgumentError(
             f"radii must be finite numbers >= 0 in pixel units, at most {MOST_RADII} of them, got {brief(given)}"
         )
-    for name, value in (("steps", steps), ("m", m)):
+    for name, value in (("steps", 1 if steps is None else steps), ("m", m)):
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MOST_STEPS:
             raise InvalidArgumentError(
                 f"{name} must be a positive integer, at most {MOST_STEPS:,}, got {brief(value)}"

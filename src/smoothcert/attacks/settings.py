@@ -10,6 +10,9 @@ from smoothcert.store.manifest_fields import MOST_RADIUS, Checked, Indices, Seed
 
 _Number = Annotated[int, Field(ge=1, le=2**40)]
 _Level = Annotated[float, Field(gt=0, lt=1)]
+_Radii = Annotated[
+    list[Annotated[float, Field(ge=0, le=MOST_RADIUS)]], Field(max_length=10_000, fail_fast=True)
+]
 
 
 class _Settings(Checked):
@@ -18,11 +21,10 @@ class _Settings(Checked):
     dataset: Source
     indices: Indices
     method: Text
-    steps: _Number
+    steps: _Number | None
+    parts: Annotated[list[Text], Field(min_length=1, max_length=16)]
     m: _Number
-    radii: Annotated[
-        list[Annotated[float, Field(ge=0, le=MOST_RADIUS)]], Field(max_length=10_000, fail_fast=True)
-    ]
+    radii: _Radii
     n: _Number
     alpha: _Level
     seed: Seed
@@ -31,6 +33,7 @@ class _Settings(Checked):
     certificates: Text
     certified_alpha: _Level | None
     certified_seed: Seed | None
+    certified_radii: _Radii | None
 
 
 def check_settings(line: Any) -> dict[str, Any]:

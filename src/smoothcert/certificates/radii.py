@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import ROUND_FLOOR, Context, Decimal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -35,3 +37,13 @@ def named_radii(radii: ArrayLike) -> NDArray[np.float64]:
 def radius_key(radius: float) -> str:
     """Return a named radius as a key of JSON: two decimals where these tell it."""
     return f"{radius:.2f}" if round(radius, 2) == radius else f"{radius:g}"
+
+
+def asked_radii(procedure: Mapping[str, Any]) -> tuple[float, ...] | None:
+    """Return the radii that a procedure asks about, increasing; None if it looks for the largest.
+
+    Args:
+        procedure: as a run's manifest describes it; empty for a log.
+    """
+    radii = procedure.get("radii") or [procedure.get("radius")]
+    return None if None in radii else tuple(sorted(radii))

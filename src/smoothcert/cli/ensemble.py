@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option, path_argument
+from smoothcert.cli.per_input import run_per_input
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.ensembles import (
     VOTING_RULES,
@@ -81,11 +82,30 @@ def ensemble(
         int | None, typer.Option("--images", help=f"{_HOLDOUT} to use; 2,000 by default, 200 for esbrs.")
     ] = None,
     draws: Annotated[
-        int | None, typer.Option("--draws", help="Noisy copies of each hold-out image; 10 by default.")
+        int | None, typer.Option("--draws", help="Noisy copies of each image that chooses; 10 by default.")
     ] = None,
     seed: Annotated[
         str | None, typer.Option("--seed", help="Of the hold-out's noise; drawn and recorded by default.")
     ] = None,
+    per_input: Annotated[
+        bool,
+        typer.Option(
+            "--per-input",
+            help="NO CERTIFICATE: what EsbRS claims about test images with weights chosen at each of them, as "
+            "published. Writes no ensemble; the options below are its own.",
+        ),
+    ] = False,
+    every: Annotated[int | None, typer.Option("--every", help="Every K-th test image.")] = None,
+    first: Annotated[int | None, typer.Option("--first", help="The first N test images.")] = None,
+    indices: Annotated[str | None, typer.Option("--indices", help="Test images A:B.")] = None,
+    n: Annotated[int | None, typer.Option("--n", help="Votes of a claim; 100,000 by default.")] = None,
+    alpha: Annotated[
+        float | None, typer.Option("--alpha", help="Error probability of its bound; 0.001 by default.")
+    ] = None,
+    by_label: Annotated[
+        bool,
+        typer.Option("--by-label", help="Choose weights with the true label in sight, as the paper does."),
+    ] = False,
 ) -> None:
     """Make one classifier of several, or of the heads of one network; their folders stay where they are.
 
@@ -103,7 +123,28 @@ def ensemble(
       smoothcert ensemble models/member-* --prefixes --out models/by-size
 
       smoothcert ensemble models/five-heads --consensus 2 --order-by-holdout --dataset digits --out models/heads
+
+      smoothcert ensemble models/a models/b --per-input --by-label --dataset digits --first 100 --out claims
     """
+    claim: dict[str, Any] = {"every": every, "first": first, "indices": indices, "n": n, "alpha": alpha}
+    if per_input:
+        made = {"rule": rule, "weights": weights, "consensus": consensus, "fit": fit, "images": images}
+        _refuse(
+            {**made, "adaptive": adaptive, "order-by-holdout": order_by_holdout},
+            "makes an ensemble: leave out",
+        )
+        run_per_input(
+            members,
+            out,
+            dataset=dataset or "digits",
+            data_dir=data_dir,
+            draws=draws,
+            by_label=by_label,
+            seed=opt.choose_seed(seed),
+            **claim,
+        )
+        return
+    _refuse({**claim, "by-label": by_label}, "is about claims without certificates: add")
     chooses = fit is not None or order_by_holdout
     if chooses and dataset is None:
         raise InvalidArgumentError("--fit and --order-by-holdout need hold-out images: add --dataset digits")
@@ -148,6 +189,13 @@ def _adaptive_test(adaptive: bool, threshold: float | None, alpha: float | None)
                 f"{AdaptiveEntry.model_fields[name].default}"
             )
     return AdaptiveEntry(**told) if adaptive else None
+
+
+def _refuse(options: dict[str, Any], why: str) -> None:
+    """Refuse options that do not go with, or without, --per-input."""
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise InvalidArgumentError(f"--{name} {why} --per-input, or leave --{name} out")
 
 
 def _holdout_images(name: str, data_dir: Path | None, members: list[Path]) -> Dataset:

@@ -28,7 +28,7 @@ class EsbrsFit:
 
     Args:
         weights: one per member, >= 0, with sum 1.
-        objective: mean over images of sum_c a_c Var(margin_c) at these weights.
+        objective: mean over images of sum_c a_c Var(margin_c) at these weights, with sum_c a_c = 1 at every image.
         uniform_objective: the same at equal weights.
         best_member_objective: the smallest of a member alone.
         uniform_bound: the theory's bound on the failures of the mixture with equal weights.
@@ -79,6 +79,9 @@ def fit_esbrs(
 def solve_esbrs(moments: MarginMoments, *, floor: float = FLOOR) -> EsbrsFit:
     """Minimise w' M w over weights of sum 1, M the mean over images of sum_c a_c C_c: convex for any members.
 
+    Every image counts alike. The paper's a_c are meant for one image, whose weights do not depend on their scale; added
+    up over images as they are, those that some member gets wrong would count a hundred times as much as the others.
+
     Args:
         moments: of the members' margins.
         floor: smallest mean margin that counts as it is.
@@ -98,9 +101,17 @@ def solve_esbrs(moments: MarginMoments, *, floor: float = FLOOR) -> EsbrsFit:
 
 
 def class_factors(moments: MarginMoments, *, floor: float = FLOOR) -> NDArray[np.float64]:
-    """Return a_c = max(smallest mean margin of a member, floor)^-2, (images, classes); 0 for the class itself."""
+    """Return a_c = max(smallest mean margin of a member, floor)^-2, scaled to sum 1 at every image, (images, classes).
+
+    0 for the class itself.
+
+    Args:
+        moments: of the members' margins.
+        floor: smallest mean margin that counts as it is.
+    """
     if not 0 < floor < float("inf"):
         raise InvalidArgumentError(f"floor must be positive and finite, got {floor!r}")
     factors: NDArray[np.float64] = np.maximum(moments.mean.min(axis=1), floor) ** -2
     factors[np.arange(len(factors)), moments.classes] = 0.0
-    return factors
+    total = factors.sum(axis=1, keepdims=True)
+    return factors / np.where(total > 0, total, 1.0)  # a single class has no other

@@ -9,12 +9,11 @@ from smoothcert.data import Dataset
 from smoothcert.ensembles.assembly import assembled
 from smoothcert.ensembles.card import AdaptiveEntry, EnsembleCard
 from smoothcert.ensembles.choosing import FITTED_RULES, IMAGES, WEIGHT_FITS, Holdout, OnProgress
-from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement, load_model, save_ensemble
+from smoothcert.ensembles.folder import ENSEMBLE_FILE, save_ensemble
+from smoothcert.ensembles.gathering import gather_members
 from smoothcert.ensembles.holdout import HoldoutUse, common_holdout
 from smoothcert.ensembles.outputs import order_by_noisy_accuracy
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.models import MultiHead
-from smoothcert.noise import noise_from
 
 
 def make_ensemble(
@@ -125,33 +124,20 @@ def holdout_of(
     """
     if dataset is None:
         raise InvalidArgumentError("choosing weights or order needs hold-out images; give their dataset")
-    if not folders:
-        raise InvalidArgumentError("member_folders must name at least one folder, got none")
-    loaded = [load_model(folder) for folder in folders]
-    cards = [card for _, card in loaded]
-    check_agreement(folders, cards)
-    shape, classes = tuple(cards[0].input_shape), cards[0].num_classes
-    if (dataset.input_shape, dataset.num_classes) != (shape, classes):
-        raise InvalidArgumentError(
-            f"the members tell {classes} classes of images {shape} apart, but {dataset.name} has "
-            f"{dataset.num_classes} of {dataset.input_shape}; choose the data set they were trained on"
-        )
-    size = common_holdout(cards)
+    members = gather_members(folders, dataset)
+    size = common_holdout(members.cards)
     if size is not None and dataset.split == "holdout" and len(dataset) != size:
         raise InvalidArgumentError(
             f"the members held out {size:,} images, but {len(dataset):,} are given, and they may have learnt some; "
             f"give load_dataset({dataset.name!r}, 'holdout', .., holdout={size})"
         )
-    models = [model for model, _ in loaded]
-    several = models[0] if len(models) == 1 and isinstance(models[0], MultiHead) else None
-    members = models if several is None else [several.head(number) for number in range(len(several.heads))]
     return Holdout(
-        members,
-        noise_from(dict(cards[0].noise)),
+        members.models,
+        members.noise,
         dataset,
         images=IMAGES[fit or "sween"] if images is None else images,
         draws=draws,
         seed=seed,
         on_progress=on_progress,
-        of_heads=several is not None,
+        of_heads=members.of_heads,
     )

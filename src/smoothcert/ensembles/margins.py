@@ -72,6 +72,7 @@ def margin_moments(
     *,
     seed: int,
     how: Perturbation | None = None,
+    places: Sequence[int] | None = None,
     on_progress: Callable[[int, int], None] | None = None,
 ) -> MarginMoments:
     """Estimate the moments of softmax margins; all members see the same noise, so that they can be paired.
@@ -83,18 +84,20 @@ def margin_moments(
         noise: the law of the noise.
         seed: of noise and perturbations.
         how: numbers of copies and size of the perturbations; the paper's by default.
+        places: numbers of the images in the keyed stream of the noise; 0, 1, .. by default.
         on_progress: told how many of all rounds, one per perturbed member, are done.
     """
     how = Perturbation() if how is None else how
     if not members:
         raise InvalidArgumentError("members must hold at least one classifier, got none")
     refuse_train_mode(members)
+    keys = range(len(images)) if places is None else places
     total: tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None = None
     for number in range(how.members):
         answers = []
         for place, member in enumerate(members):
             changed = perturbed(member, how, generator_for(seed, number, f"esbrs-weights-{place}"))
-            answers.append(_margins(changed, images, classes, noise, how.copies, seed))
+            answers.append(_margins(changed, images, classes, noise, how.copies, seed, keys))
             if on_progress is not None:
                 on_progress(number * len(members) + place + 1, how.members * len(members))
         margins = torch.stack(answers, dim=2)  # (N, copies, k, classes)
@@ -128,6 +131,7 @@ def _margins(
     noise: NoiseLaw,
     copies: int,
     seed: int,
+    places: Sequence[int],
 ) -> torch.Tensor:
     """Return p_y - p_c on noisy copies that depend on seed and place of the image alone, (N, copies, classes)."""
     device = next((weight.device for weight in member.parameters()), torch.device("cpu"))
@@ -136,7 +140,7 @@ def _margins(
         part = images[start : start + _IMAGES]
         noisy = torch.empty((len(part), copies, *part.shape[1:]))
         for place, image in enumerate(part):
-            noise.perturb(image, noisy[place], generator_for(seed, start + place, "esbrs-noise"))
+            noise.perturb(image, noisy[place], generator_for(seed, places[start + place], "esbrs-noise"))
         rows = noisy.flatten(0, 1)
         with torch.no_grad():
             logits = member(padded(rows).to(device))[: len(rows)].cpu().double()

@@ -20,6 +20,9 @@ _EXPLAINED = (
     "attack left standing, and a stronger one may leave less."
 )
 
+_NOT_ASKED = "–"
+_DASH = f"{_NOT_ASKED}: the run did not ask about this radius, so nothing is known of it from below."
+
 
 def attack_radii(attack: AttackResults) -> NDArray[np.float64]:
     """Return the radii of an attack's table: the clean image, and those that were asked for."""
@@ -27,27 +30,40 @@ def attack_radii(attack: AttackResults) -> NDArray[np.float64]:
 
 
 def attack_rows(attack: AttackResults) -> dict[str, list[str]]:
-    """Return the table's rows in percent: lower bound rounded down, upper bound up, and the gap up."""
+    """Return the table's rows in percent: lower bound rounded down, upper bound up, and the gap up.
+
+    A radius that the run did not ask about has a dash: nothing was proven there, but nothing was tried either.
+    """
     radii = attack_radii(attack)
     upper = attack.accuracy(radii)
     rows = {"under attack, at most": [_percent_up(value) for value in upper]}
     if attack.settings["certified_alpha"] is None:
         return rows
-    lower = attack.certified_accuracy(radii)
+    lower = _certified(attack, radii)
     return {
-        "certified, at least": [percent(value) for value in lower],
+        "certified, at least": [_NOT_ASKED if value is None else percent(value) for value in lower],
         **rows,
-        "gap": [_percent_up(high - low) for high, low in zip(upper, lower, strict=True)],
+        "gap": [
+            _NOT_ASKED if low is None else _percent_up(high - low)
+            for high, low in zip(upper, lower, strict=True)
+        ],
     }
+
+
+def _certified(attack: AttackResults, radii: NDArray[np.float64]) -> list[float | None]:
+    """Return certified accuracy at radii, None where the run did not ask."""
+    shares = attack.certified_accuracy(radii).tolist()
+    return [share if attack.was_asked(radius) else None for share, radius in zip(shares, radii, strict=True)]
 
 
 def attack_lines(attack: AttackResults) -> list[str]:
     """Return what the table does not show: how it was attacked, and what became of the certificates."""
     about = attack.settings
+    parts = "; ".join(about["parts"])
+    what = parts if len(about["parts"]) == 1 else f"{about['method']} ({parts})"
     lines = [
-        f"{len(attack):,} images; {about['method']} in l2, {about['steps']} steps through the mean softmax over "
-        f"{about['m']} noises; broken where PREDICT ({about['n']:,} votes, alpha {about['alpha']:g}) answers another "
-        "class"
+        f"{len(attack):,} images; {what}, in l2 through the mean softmax over {about['m']} noises; broken where "
+        f"PREDICT ({about['n']:,} votes, alpha {about['alpha']:g}) answers another class"
     ]
     if about["certified_alpha"] is None:
         return lines
@@ -57,7 +73,8 @@ def attack_lines(attack: AttackResults) -> list[str]:
         text = f"WARNING: {text}, more than the error probabilities allow: do not trust these certificates"
     elif broken:
         text += f" (images {', '.join(str(image.index) for image in broken[:5])}), within what alpha allows"
-    return [*lines, text, _EXPLAINED]
+    asked = [] if all(map(attack.was_asked, attack_radii(attack))) else [_DASH]
+    return [*lines, text, *asked, _EXPLAINED]
 
 
 def print_attack(attack: AttackResults) -> None:
@@ -68,17 +85,19 @@ def print_attack(attack: AttackResults) -> None:
 
 
 def attack_to_json(attack: AttackResults) -> dict[str, Any]:
-    """Return unrounded figures for `--json`."""
+    """Return unrounded figures for `--json`; None where the run did not ask about a radius."""
     radii = attack_radii(attack)
     certified = attack.settings["certified_alpha"] is not None
-    lower = attack.certified_accuracy(radii).tolist() if certified else None
+    lower = _certified(attack, radii) if certified else None
     upper = attack.accuracy(radii).tolist()
     return {
         "images": len(attack),
         "radii": radii.tolist(),
         "accuracy_under_attack": upper,
         "certified_accuracy": lower,
-        "gap": None if lower is None else [high - low for high, low in zip(upper, lower, strict=True)],
+        "gap": None
+        if lower is None
+        else [None if low is None else high - low for high, low in zip(upper, lower, strict=True)],
         "certificates": attack.certificates,
         "broken_certificates": [
             {

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import Results, radius_grid
-from smoothcert.certificates.radii import named_radii, radius_key
+from smoothcert.certificates.radii import asked_radii, named_radii, radius_key
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.report.cost import cost_figures
 from smoothcert.store import Run, read_tsv
@@ -107,9 +107,7 @@ class Summary:
     @property
     def asked(self) -> tuple[float, ...] | None:
         """The radii that the run asked about, increasing; None if it looked for the largest, or for a log."""
-        procedure = self.manifest.get("procedure", {})
-        radii = procedure.get("radii") or [procedure.get("radius")]
-        return None if None in radii else tuple(sorted(radii))
+        return asked_radii(self.manifest.get("procedure", {}))
 
     @property
     def missing(self) -> int:

@@ -5,6 +5,7 @@ from smoothcert.theory.first_stage import FirstStage, first_stage
 from smoothcert.theory.member_covariance import MemberCovariance
 from smoothcert.theory.member_logits import MemberEnsemble, MemberLogits, collect_member_logits
 from smoothcert.theory.orthant import orthant_probability
+from smoothcert.theory.per_input_study import NO_CERTIFICATE, PerInputStudy, study_per_input
 from smoothcert.theory.radius_law import RadiusLaw, mean_radii, proven_radius, radius_law
 from smoothcert.theory.robustness_index import (
     length,
@@ -26,6 +27,7 @@ from smoothcert.theory.windows import ObservedRatios, ensemble_sizes, observed_r
 
 __all__ = [
     "CLEAN_PARTS",
+    "NO_CERTIFICATE",
     "ExpectedRun",
     "FirstStage",
     "MarginLaw",
@@ -34,6 +36,7 @@ __all__ = [
     "MemberLogits",
     "ObservedRatios",
     "PartStudy",
+    "PerInputStudy",
     "RadiusLaw",
     "Success",
     "VarianceModel",
@@ -57,6 +60,7 @@ __all__ = [
     "reaches",
     "robustness_index",
     "study_ensemble",
+    "study_per_input",
     "study_variance",
     "success_probabilities",
     "variance_ratio",
