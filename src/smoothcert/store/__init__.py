@@ -3,8 +3,9 @@
 from smoothcert.store.auditing import AuditReport, Finding, Trust, audit
 from smoothcert.store.certify import certify, certify_panel
 from smoothcert.store.export import EXPORTERS, export_run
+from smoothcert.store.rounding import floor_digits
 from smoothcert.store.run import Run
-from smoothcert.store.tsv import floor_digits, format_tsv, read_tsv
+from smoothcert.store.tsv import format_tsv, read_tsv
 
 __all__ = [
     "EXPORTERS",

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from array import array
-from decimal import ROUND_FLOOR, Decimal, localcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import Results
+from smoothcert.certificates.reach import Reach
 from smoothcert.errors import FormatError, StoreError
 from smoothcert.reading import read_bytes
+from smoothcert.store.log_reach import REACH_COLUMNS, reach_cells, read_reach
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
+from smoothcert.store.rounding import floor_digits
 from smoothcert.store.rows import MOST_LABEL
 from smoothcert.store.run import Run
 
 COLUMNS = ("idx", "label", "predict", "radius", "correct", "time")
 _MOST_BYTES = 2**24  # some 500,000 images
 _WIDEST = 2**12  # letters of a line
-
-
-def floor_digits(value: float, digits: int = 6) -> str:
-    """Return a radius rounded down to `digits` decimals, so that reading it back never gives a larger one."""
-    with localcontext(prec=400):  # enough for every float
-        return str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_FLOOR))
+_MANY = 2  # kinds of reach in one log: then it has none in common
 
 
 def clock(seconds: float) -> str:
@@ -34,10 +32,32 @@ def clock(seconds: float) -> str:
     return f"{minutes // 60}:{minutes % 60:02d}:{micro // 1_000_000:02d}.{micro % 1_000_000:06d}"
 
 
+@dataclass(frozen=True)
+class Log:
+    """What a log in the field's columns holds.
+
+    Args:
+        results: the certificates.
+        seconds: of each image.
+        reach: which radii they can speak of, as far as the log tells.
+    """
+
+    results: Results
+    seconds: NDArray[np.float64]
+    reach: Reach
+
+
 def format_tsv(run: Run) -> str:
-    """Return a run as a table in the field's columns; radii rounded down, abstentions as -1."""
+    """Return a run as a table in the field's columns; radii rounded down, abstentions as -1.
+
+    Two more columns, which readers by name pass over, say in each row what the run could prove and was asked: without
+    them a zero beyond the largest radius could mean anything.
+    """
     results = run.results
-    lines = ["\t".join(COLUMNS)]
+    more = (
+        dict(zip(REACH_COLUMNS, reach_cells(run.reach), strict=True)) if "procedure" in run.manifest else {}
+    )
+    lines = ["\t".join((*COLUMNS, *more))]
     for i, seconds in enumerate(run.column("seconds")):
         row = (
             results.index[i],
@@ -46,6 +66,7 @@ def format_tsv(run: Run) -> str:
             floor_digits(results.radius[i]),
             int(results.correct[i]),
             clock(seconds),
+            *more.values(),
         )
         lines.append("\t".join(str(value) for value in row))
     return "\n".join(lines) + "\n"
@@ -53,6 +74,16 @@ def format_tsv(run: Run) -> str:
 
 def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
     """Return the certificates and the seconds of each image from a log in the field's columns.
+
+    Args:
+        path: a tab-separated file; further columns are ignored. A bad row is refused with its line number.
+    """
+    log = read_log(path)
+    return log.results, log.seconds
+
+
+def read_log(path: str | Path) -> Log:
+    """Return what a log in the field's columns holds, with what it tells of its reach.
 
     Args:
         path: a tab-separated file; further columns are ignored. A bad row is refused with its line number.
@@ -69,15 +100,21 @@ def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
             f"{file} line 1: missing column {', '.join(missing)}; expected {' '.join(COLUMNS)}, tab-separated"
         )
     places = [header.index(name) for name in COLUMNS]
+    more = [header.index(name) for name in REACH_COLUMNS if name in header]
     numbers, values = array("q"), array("d")  # not lists: a log may have a million lines
+    told: dict[tuple[str, ...], int] = {}  # what rows say of their reach, and the first line that says it
     for number, line in enumerate(lines[1:], start=2):
         if line.strip():
             numbers.append(number)
             values.extend(_row(file, number, line, places))
+            if len(told) < _MANY:
+                cells = line.split("\t")
+                told.setdefault(tuple(cells[place] for place in more if place < len(cells)), number)
     table = np.array(values, dtype=np.float64).reshape(-1, 5)
     index, label, predicted = table[:, :3].T.astype(np.int64)
     _refuse_repeats(file, np.array(numbers), index)
-    return Results(index, label, predicted, table[:, 3]), table[:, 4]
+    results = Results(index, label, predicted, table[:, 3])
+    return Log(results, table[:, 4], read_reach(file, told, results))
 
 
 def _row(file: Path, number: int, line: str, places: list[int]) -> tuple[int, int, int, float, float]:
