@@ -26,12 +26,11 @@ def cost_columns(summaries: Sequence[Summary], reference: Summary | None = None)
     columns = {"votes": [_votes(summary) for summary in summaries]}
     if any(summary.evaluations_per_vote not in (None, 1.0) for summary in summaries):
         columns["passes"] = [_rounded(summary.evaluations_per_vote) for summary in summaries]
-    if any(summary.manifest.get("procedure", {}).get("name", "fixed") != "fixed" for summary in summaries):
-        saved = [summary.cost.get("sample_reduction") for summary in summaries]
-        columns["SampleRF"] = ["" if factor is None else floor_digits(factor, 2) for factor in saved]
+    saved = [_sample_factor(summary) for summary in summaries]
+    if any(factor is not None for factor in saved):
+        columns["SampleRF"] = [_factor(factor) for factor in saved]
     if reference is not None:
-        factors = [time_factor(summary, reference) for summary in summaries]
-        columns["TimeRF"] = ["" if factor is None else floor_digits(factor, 2) for factor in factors]
+        columns["TimeRF"] = [_factor(time_factor(summary, reference)) for summary in summaries]
     for stage in range(1, 1 + max((_stages(summary) for summary in summaries), default=0)):
         columns[f"ASR{stage}"] = [_returned(summary, stage) for summary in summaries]
     return columns
@@ -49,6 +48,18 @@ def time_factor(summary: Summary, reference: Summary) -> float | None:
     if not summary.manifest or not summary.seconds or not len(reference.results):
         return None
     return reference.seconds / len(reference.results) / (summary.seconds / len(summary.results))
+
+
+def _sample_factor(summary: Summary) -> float | None:
+    """Return SampleRF; None for CERTIFY itself, whose fewer votes would only prove less."""
+    if summary.manifest.get("procedure", {}).get("name", "fixed") == "fixed":
+        return None
+    factor: float | None = summary.cost.get("sample_reduction")
+    return factor
+
+
+def _factor(value: float | None) -> str:
+    return "" if value is None else floor_digits(value, 2)
 
 
 def _votes(summary: Summary) -> str:

@@ -52,6 +52,7 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
             )
             for row in rows
         ),
+        costs[0],
     )
     print_tables([table], _small_print(over, rows, grid), width=200)
 

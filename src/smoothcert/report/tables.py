@@ -44,17 +44,20 @@ def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
 
     None at which no summary has anything to say, and none that was not asked where all asked for some.
     """
-    asked = named_radii(sorted({radius for summary in summaries for radius in summary.asked or ()}))
-    if len(asked) and all(summary.asked for summary in summaries):
-        return _few(np.unique(asked))
+    asked = np.unique(named_radii([radius for summary in summaries for radius in summary.asked or ()]))
+    only_asked = len(asked) > 0 and all(summary.asked for summary in summaries)
+    if only_asked and len(asked) <= _MOST_RADII:
+        return asked
     largest = max((summary.largest_radius for summary in summaries), default=0.0)
     if any(summary.manifest.get("norm") == "l0" for summary in summaries):
         steps: tuple[float, ...] = _WHOLE_STEPS
     else:
         steps = _FINE_STEPS + _STEPS if largest < 0.5 else _STEPS
-    grids = [radius_grid(largest, step) for step in steps]
-    grid = named_radii(next((grid for grid in grids if len(grid) <= _MOST_RADII), grids[-1]))
-    return speaking(summaries, grid)
+    grids = [named_radii(radius_grid(largest, step)) for step in steps]
+    fitting = [grid for grid in grids if len(grid) <= _MOST_RADII] or grids[-1:]
+    if only_asked:
+        return next((grid for grid in fitting if np.isin(grid, asked).all()), _few(asked))
+    return speaking(summaries, fitting[0])
 
 
 def print_summaries(
@@ -96,7 +99,9 @@ def print_summaries(
         )
     lines = small_print(summaries, [*about_cells, *([_ENVELOPE] if curves else [])])
     print_tables(
-        [make_table("Certified accuracy (%) at radius, rounded down", columns, rows)], lines, width=160
+        [make_table("Certified accuracy (%) at radius, rounded down", columns, rows, "abst.")],
+        lines,
+        width=160,
     )
 
 
@@ -124,6 +129,6 @@ def _read(summaries: Sequence[Summary]) -> Iterator[tuple[Results, Reach]]:
 
 
 def _few(radii: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return at most nine of some radii, evenly spread, both ends among them."""
-    places = np.linspace(0, len(radii) - 1, min(len(radii), _MOST_RADII))
-    return radii[places.round().astype(np.int64)]
+    """Return at most nine of some radii, the largest and every so many others."""
+    stride = -(-len(radii) // _MOST_RADII)
+    return radii[::-1][::stride][::-1]

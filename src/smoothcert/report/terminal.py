@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -42,9 +43,15 @@ def print_tables(tables: Iterable[Table], small_print: Iterable[str], *, width: 
     rule = "─" if console.encoding.startswith("utf") else "-"
     for table in tables:
         for style, line in table_lines(table, max(console.width, _LEAST_WIDTH), rule):
-            console.print(Text(line, style=style), soft_wrap=not (is_known and line == table.title))
+            console.print(Text(line, style=style), soft_wrap=True)
     for line in small_print:
-        console.print(Text(visible(line), style="dim"), soft_wrap=not is_known)
+        for part in _broken(visible(line), console.width) if is_known else [visible(line)]:
+            console.print(Text(part, style="dim"), soft_wrap=True)
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """Break a line between words; a path that is longer than a line stays whole."""
+    return textwrap.wrap(line, max(width, _LEAST_WIDTH), break_long_words=False, break_on_hyphens=False)
 
 
 def _console(width: int) -> tuple[Console, bool]:
