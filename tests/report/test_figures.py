@@ -21,7 +21,7 @@ from smoothcert.report import (
     save_figure,
     votes_figure,
 )
-from smoothcert.report.figures import accuracy_steps, grid_radii
+from smoothcert.report.accuracy_curve import accuracy_steps, grid_radii
 from smoothcert.report.images_figure import extremes
 from truth import half_space
 
