@@ -19,7 +19,7 @@ class Note(Enum):
     NOT_ASKED = "not asked about"
     NOT_PROVABLE = "not provable: even all votes for one class would not prove it"
     NOT_KNOWN = "not known: the log holds no radius as large, and does not tell what its votes could prove"
-    AT_LEAST = "at least: not asked about, but the next larger radius was"
+    AT_LEAST = "not asked about: at least what is proven at the next larger radius that was"
 
     @property
     def mark(self) -> str:

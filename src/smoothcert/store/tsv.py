@@ -97,7 +97,8 @@ def read_log(path: str | Path) -> Log:
     missing = [name for name in COLUMNS if name not in header]
     if missing:
         raise FormatError(
-            f"{file} line 1: missing column {', '.join(missing)}; expected {' '.join(COLUMNS)}, tab-separated"
+            f"{file} line 1: missing column {', '.join(missing)}; expected {' '.join(COLUMNS)}, tab-separated, "
+            "as export --format tsv writes them"
         )
     places = [header.index(name) for name in COLUMNS]
     more = [header.index(name) for name in REACH_COLUMNS if name in header]
