@@ -1,7 +1,7 @@
 """An exported log says what its run says of radii that cannot be proven or were not asked; a plain one, less."""
 
-import io
 import json
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -11,11 +11,11 @@ import pytest
 import smoothcert as sc
 from smoothcert.certificates import Results
 from smoothcert.certificates.reach import Note, Reach
-from smoothcert.errors import FormatError
+from smoothcert.errors import FormatError, StoreError
 from smoothcert.report import Summary
 from smoothcert.report.accuracy_cells import accuracy_cells
-from smoothcert.store import format_tsv, read_tsv
-from smoothcert.store.log_reach import reach_cells
+from smoothcert.store import format_tsv, read_tsv, write_export
+from smoothcert.store.log_reach import reach_file
 from smoothcert.store.tsv import COLUMNS, read_log
 from truth import CENTRE, half_space
 
@@ -44,11 +44,11 @@ def runs():
     }
 
 
-def read_back(run, tmp_path, columns=None):
-    frame = pd.read_csv(io.StringIO(format_tsv(run)), delimiter="\t", dtype=str)
+def exported(run, tmp_path):
     log = tmp_path / "log.tsv"
-    frame[list(columns or frame.columns)].to_csv(log, sep="\t", index=False)
-    return Summary.of_path(log)
+    write_export(run, "tsv", log)
+    assert log.read_text() == format_tsv(run)
+    return log
 
 
 @pytest.mark.parametrize("norm", ["l2", "linf"])
@@ -56,7 +56,7 @@ def read_back(run, tmp_path, columns=None):
 def test_an_export_read_back_says_the_same(runs, name, norm, tmp_path):
     run = runs[name].in_norm(norm)
     radii = RADII / (2 if norm == "linf" else 1)
-    before, after = Summary.of_run(run), read_back(run, tmp_path)
+    before, after = Summary.of_run(run), Summary.of_path(exported(run, tmp_path))
     assert accuracy_cells(before, radii) == accuracy_cells(after, radii)
     first, second = before.to_json(radii), after.to_json(radii)
     for key in ("certified_accuracy", "certified_accuracy_notes"):
@@ -74,9 +74,10 @@ def test_the_cells_are_the_right_ones(runs):
 
 
 def test_a_plain_log_claims_no_more_than_it_holds(runs, tmp_path):
-    run = runs["fixed"]
-    plain = read_back(run, tmp_path, COLUMNS)
-    assert plain.reach == Reach(read_tsv(tmp_path / "log.tsv")[0].radius.max(), is_known=False)
+    log = exported(runs["fixed"], tmp_path)
+    reach_file(log).unlink()
+    plain = Summary.of_path(log)
+    assert plain.reach == Reach(read_tsv(log)[0].radius.max(), is_known=False)
     assert accuracy_cells(plain, RADII) == ["50.0", "50.0", "25.0", "?", "?", "?"]
     assert set(plain.to_json(RADII)["certified_accuracy_notes"].values()) == {Note.NOT_KNOWN.value}
     assert plain.to_json()["largest_provable_radius"] is None
@@ -88,49 +89,74 @@ def test_a_larger_radius_of_a_wrong_class_makes_a_zero_known(tmp_path):
     assert accuracy_cells(Summary.of_path(log), np.array([0.2, 0.4, 0.6])) == ["50.0", "0.0", "?"]
 
 
-def test_readers_by_name_read_the_same(runs):
-    """What the published scripts do with a log."""
+def test_the_log_itself_is_what_the_published_scripts_read(runs, tmp_path):
     for run in runs.values():
-        frame = pd.read_csv(io.StringIO(format_tsv(run)), delimiter="\t")
-        assert tuple(frame.columns[:6]) == COLUMNS
+        frame = pd.read_csv(exported(run, tmp_path), delimiter="\t")
+        assert tuple(frame.columns) == COLUMNS
         for radius in RADII:
             share = (frame["correct"] & (frame["radius"] >= radius)).mean()
             assert share == run.certified_accuracy([radius])[0]
 
 
+def test_a_log_that_was_changed_is_a_plain_one(runs, tmp_path):
+    log = exported(runs["fixed"], tmp_path)
+    log.write_text("\n".join(log.read_text().splitlines()[:3]) + "\n")
+    assert Summary.of_path(log).reach.is_known is False
+
+
 @pytest.mark.parametrize(
-    "provable, asked, words",
+    "content",
     [
-        ("x", "any", "could not convert"),
-        ("nan", "any", "a radius is from 0"),
-        ("-1", "any", "a radius is from 0"),
-        ("0.7", "0.1 inf", "a radius is from 0"),
-        ("0.7", "0.1  0.2", "could not convert"),
-        ("none", "any", "but the log holds a radius of 0.5"),
-        ("0.4", "any", "but the log holds a radius of 0.5"),
+        "",
+        "[]",
+        "{}",
+        "nothing",
+        "NaN",
+        "[" * 100,
+        '{"largest_provable_radius": -1}',
+        '{"largest_provable_radius": 1e400}',
+        '{"largest_provable_radius": 0.1}',
+        '{"largest_provable_radius": null}',
+        '{"asked_radii": []}',
+        '{"asked_radii": [0.1, "0.2"]}',
+        '{"asked_radii": [-0.1]}',
+        '{"more": 1}',
     ],
 )
-def test_columns_that_cannot_be_are_refused(provable, asked, words, tmp_path):
-    log = tmp_path / "log.tsv"
-    rows = [f"{i}\t1\t1\t0.5\t1\t1\t{provable}\t{asked}" for i in range(3)]
-    log.write_text("\n".join(["\t".join((*COLUMNS, "provable", "asked")), *rows]) + "\n")
-    with pytest.raises(FormatError, match=r"log\.tsv line 2: .*remove") as refusal:
+def test_a_file_beside_it_that_cannot_be_is_refused(content, runs, tmp_path):
+    log = exported(runs["fixed"], tmp_path)
+    file = reach_file(log)
+    if content.startswith('{"'):
+        content = json.dumps(
+            {**json.loads(file.read_text()), **json.loads(content.replace("1e400", "1e300"))}
+        )
+    file.write_text(content)
+    with pytest.raises(FormatError, match=r"log\.tsv\.reach\.json"):
         read_log(log)
-    assert words in str(refusal.value)
 
 
-@pytest.mark.parametrize("second", ["0.8\tany", "0.7\t0.5", "\t", ""])
-def test_rows_of_different_runs_have_no_reach_in_common(second, tmp_path):
-    log = tmp_path / "log.tsv"
-    rows = ["0\t1\t1\t0.5\t1\t1\t0.7\tany", f"1\t1\t1\t0.5\t1\t1\t{second}".rstrip()]
-    log.write_text("\n".join(["\t".join((*COLUMNS, "provable", "asked")), *rows]) + "\n")
-    assert read_log(log).reach == Reach(0.5, is_known=False)
+@pytest.mark.parametrize("kind", ["folder", "pipe", "link"])
+def test_what_is_no_file_is_neither_read_nor_written(kind, runs, tmp_path):
+    log = exported(runs["fixed"], tmp_path)
+    file = reach_file(log)
+    file.unlink()
+    if kind == "folder":
+        file.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.symlink_to("/dev/zero")
+    with pytest.raises(FormatError, match="no regular file"):
+        read_log(log)
+    log.write_text("old")
+    with pytest.raises(StoreError, match="cannot write"):
+        write_export(runs["fixed"], "tsv", log)
+    assert log.read_text() == "old"
 
 
-def test_a_long_list_of_radii_is_not_told():
-    assert reach_cells(Reach(0.5, tuple(i / 100 for i in range(51)))) == ("", "")
-    assert reach_cells(Reach(0.25, (0.0, 0.1, 0.25))) == ("0.250000", "0.000000 0.100000 0.250000")
-    assert reach_cells(Reach(None)) == ("none", "any")
+def test_other_formats_have_no_file_beside_them(runs, tmp_path):
+    write_export(runs["fixed"], "json", tmp_path / "run.json")
+    assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
 
 def test_summaries_without_a_manifest_know_only_what_they_hold():

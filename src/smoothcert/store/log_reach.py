@@ -1,74 +1,90 @@
-"""What a log says of its reach: two columns beside the field's own, the same in every row."""
+"""How far a log can reach: a small file beside it, because the field's columns have no place for that."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+import json
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
 from smoothcert.certificates import Results
 from smoothcert.certificates.reach import Reach
 from smoothcert.errors import FormatError
-from smoothcert.store.manifest_fields import MOST_RADIUS
+from smoothcert.reading import kind_of, parse_json, read_bytes
+from smoothcert.store.manifest_fields import MOST_RADIUS, Checked, check_record
 from smoothcert.store.rounding import floor_digits
-from smoothcert.visible import brief
 
-REACH_COLUMNS = ("provable", "asked")
-_NOTHING, _ANY = "none", "any"
-_MOST_TEXT = 200  # letters: longer lists of radii would make up most of a log, and are left out
+_MOST_BYTES = 2**16
+_Radius = Annotated[float, Field(ge=0, le=MOST_RADIUS)]
 
 
-def reach_cells(reach: Reach) -> tuple[str, str]:
-    """Return (largest provable radius, asked radii) as cells, rounded down like the radii beside them.
+class _Told(Checked):
+    """What stands in the file. The digest ties it to its log: beside another one it says nothing.
 
-    A log that tells no asked radii, because they are too many, tells nothing provable either.
+    Radii are rounded down like those of the log, so that they can be compared.
     """
-    largest = _NOTHING if reach.largest is None else floor_digits(reach.largest)
-    if reach.asked is None:
-        return largest, _ANY
-    asked = " ".join(floor_digits(radius) for radius in reach.asked)
-    return (largest, asked) if len(asked) <= _MOST_TEXT else ("", "")
+
+    log_sha256: Annotated[str, Field(min_length=64, max_length=64)]
+    largest_provable_radius: _Radius | None
+    asked_radii: Annotated[list[_Radius], Field(min_length=1, max_length=1_000)] | None
 
 
-def read_reach(file: Path, told: Mapping[tuple[str, ...], int], results: Results) -> Reach:
-    """Return the reach that a log tells; where it does not, or its rows differ, the largest radius found in it.
+def reach_file(log: Path) -> Path:
+    """Return where the reach of a log stands."""
+    return log.with_name(f"{log.name}.reach.json")
+
+
+def reach_text(reach: Reach, log: bytes) -> str:
+    """Return the content of the file beside a log.
 
     Args:
-        file: named in errors.
-        told: what rows say in the two columns, with the first line that says it.
-        results: the log's certificates.
+        reach: of the run that the log is about.
+        log: the content of the log.
+    """
+    told = {
+        "log_sha256": hashlib.sha256(log).hexdigest(),
+        "largest_provable_radius": None if reach.largest is None else float(floor_digits(reach.largest)),
+        "asked_radii": None
+        if reach.asked is None
+        else [float(floor_digits(radius)) for radius in reach.asked],
+    }
+    return json.dumps(told, indent=1) + "\n"
+
+
+def read_reach(log: Path, content: bytes, results: Results) -> Reach:
+    """Return the reach that the file beside a log tells; without one, the largest radius found and no more.
+
+    Args:
+        log: the log's path.
+        content: what it holds.
+        results: its certificates.
     """
     found = largest_found(results)
-    if len(told) != 1:
+    file = reach_file(log)
+    if kind_of(file) is None:
         return Reach(found, is_known=False)
-    (cells, line), *_ = told.items()
-    if len(cells) != len(REACH_COLUMNS) or "" in cells:
-        return Reach(found, is_known=False)
+    record = parse_json(read_bytes(file, FormatError, most=_MOST_BYTES), str(file), FormatError)
+    fix = f"remove it, or export {log.name} again"
+    if not isinstance(record, dict):
+        raise FormatError(f"{file} holds no table of values; {fix}")
     try:
-        largest = None if cells[0] == _NOTHING else _radius(cells[0])
-        asked = None if cells[1] == _ANY else tuple(sorted({_radius(one) for one in cells[1].split(" ")}))
+        check_record(_Told, record, str(file))
     except ValueError as error:
-        raise FormatError(
-            f"{file} line {line}: {' and '.join(REACH_COLUMNS)} are {brief(cells)}: {error}; fix them, or remove both "
-            "columns"
-        ) from None
+        raise FormatError(f"{error}; {fix}") from None
+    if record["log_sha256"] != hashlib.sha256(content).hexdigest():  # the log was replaced, or changed
+        return Reach(found, is_known=False)
+    largest, asked = record["largest_provable_radius"], record["asked_radii"]
     if found is not None and (largest is None or found > largest):
         raise FormatError(
-            f"{file} line {line}: provable is {cells[0]}, but the log holds a radius of {found:g}; fix it, or remove "
-            f"the columns {' and '.join(REACH_COLUMNS)}"
+            f"{file} says that no radius above {largest} is provable, but {log} has {found}; {fix}"
         )
-    return Reach(largest, asked)
+    return Reach(largest, None if asked is None else tuple(sorted(set(asked))))
 
 
 def largest_found(results: Results) -> float | None:
     """Return the largest radius certified for any class; None without a certificate."""
     radii = results.radius[results.predicted >= 0]
     return float(np.max(radii)) if len(radii) else None
-
-
-def _radius(text: str) -> float:
-    radius = float(text)
-    if not 0 <= radius <= MOST_RADIUS:
-        raise ValueError(f"a radius is from 0 to {MOST_RADIUS:g}")
-    return radius

@@ -13,7 +13,7 @@ from smoothcert.certificates import Results
 from smoothcert.certificates.reach import Reach
 from smoothcert.errors import FormatError, StoreError
 from smoothcert.reading import read_bytes
-from smoothcert.store.log_reach import REACH_COLUMNS, reach_cells, read_reach
+from smoothcert.store.log_reach import read_reach
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
 from smoothcert.store.rounding import floor_digits
 from smoothcert.store.rows import MOST_LABEL
@@ -22,14 +22,6 @@ from smoothcert.store.run import Run
 COLUMNS = ("idx", "label", "predict", "radius", "correct", "time")
 _MOST_BYTES = 2**24  # some 500,000 images
 _WIDEST = 2**12  # letters of a line
-_MANY = 2  # kinds of reach in one log: then it has none in common
-
-
-def clock(seconds: float) -> str:
-    """Return seconds as H:MM:SS.ffffff."""
-    micro = round(seconds * 1e6)
-    minutes, micro = divmod(micro, 60_000_000)
-    return f"{minutes // 60}:{minutes % 60:02d}:{micro // 1_000_000:02d}.{micro % 1_000_000:06d}"
 
 
 @dataclass(frozen=True)
@@ -39,7 +31,7 @@ class Log:
     Args:
         results: the certificates.
         seconds: of each image.
-        reach: which radii they can speak of, as far as the log tells.
+        reach: which radii they can speak of, as far as the log or the file beside it tells.
     """
 
     results: Results
@@ -47,17 +39,17 @@ class Log:
     reach: Reach
 
 
-def format_tsv(run: Run) -> str:
-    """Return a run as a table in the field's columns; radii rounded down, abstentions as -1.
+def clock(seconds: float) -> str:
+    """Return seconds as H:MM:SS.ffffff."""
+    micro = round(seconds * 1e6)
+    minutes, micro = divmod(micro, 60_000_000)
+    return f"{minutes // 60}:{minutes % 60:02d}:{micro // 1_000_000:02d}.{micro % 1_000_000:06d}"
 
-    Two more columns, which readers by name pass over, say in each row what the run could prove and was asked: without
-    them a zero beyond the largest radius could mean anything.
-    """
+
+def format_tsv(run: Run) -> str:
+    """Return a run as a table in the field's columns; radii rounded down, abstentions as -1."""
     results = run.results
-    more = (
-        dict(zip(REACH_COLUMNS, reach_cells(run.reach), strict=True)) if "procedure" in run.manifest else {}
-    )
-    lines = ["\t".join((*COLUMNS, *more))]
+    lines = ["\t".join(COLUMNS)]
     for i, seconds in enumerate(run.column("seconds")):
         row = (
             results.index[i],
@@ -66,7 +58,6 @@ def format_tsv(run: Run) -> str:
             floor_digits(results.radius[i]),
             int(results.correct[i]),
             clock(seconds),
-            *more.values(),
         )
         lines.append("\t".join(str(value) for value in row))
     return "\n".join(lines) + "\n"
@@ -83,14 +74,11 @@ def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
 
 
 def read_log(path: str | Path) -> Log:
-    """Return what a log in the field's columns holds, with what it tells of its reach.
-
-    Args:
-        path: a tab-separated file; further columns are ignored. A bad row is refused with its line number.
-    """
+    """Return what a log in the field's columns holds; arguments and refusals as for `read_tsv`."""
     file = Path(path)
+    content = read_bytes(file, StoreError, most=_MOST_BYTES)
     try:
-        lines = read_bytes(file, StoreError, most=_MOST_BYTES).decode("utf-8").splitlines()
+        lines = content.decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise FormatError(f"{file} is not text: {error}") from error
     header = lines[0].split("\t") if lines else []
@@ -101,21 +89,16 @@ def read_log(path: str | Path) -> Log:
             "as export --format tsv writes them"
         )
     places = [header.index(name) for name in COLUMNS]
-    more = [header.index(name) for name in REACH_COLUMNS if name in header]
     numbers, values = array("q"), array("d")  # not lists: a log may have a million lines
-    told: dict[tuple[str, ...], int] = {}  # what rows say of their reach, and the first line that says it
     for number, line in enumerate(lines[1:], start=2):
         if line.strip():
             numbers.append(number)
             values.extend(_row(file, number, line, places))
-            if len(told) < _MANY:
-                cells = line.split("\t")
-                told.setdefault(tuple(cells[place] for place in more if place < len(cells)), number)
     table = np.array(values, dtype=np.float64).reshape(-1, 5)
     index, label, predicted = table[:, :3].T.astype(np.int64)
     _refuse_repeats(file, np.array(numbers), index)
     results = Results(index, label, predicted, table[:, 3])
-    return Log(results, table[:, 4], read_reach(file, told, results))
+    return Log(results, table[:, 4], read_reach(file, content, results))
 
 
 def _row(file: Path, number: int, line: str, places: list[int]) -> tuple[int, int, int, float, float]:
