@@ -48,7 +48,15 @@ class TestGrid:
         grid = common_grid([summary_of([0.7, 1.4], Reach(2.1, asked))])
         assert len(grid) <= 9
         assert set(grid) <= set(asked)
-        assert grid[-1] == asked[-1]
+        assert (grid[0], grid[-1]) == (asked[0], asked[-1])
+
+    @pytest.mark.parametrize("count", range(10, 60))
+    def test_nine_of_many_at_most(self, count):
+        asked = tuple(round(0.07 * i, 2) for i in range(1, count + 1))
+        grid = common_grid([summary_of([0.7], Reach(9.0, asked))])
+        assert 5 <= len(grid) <= 9
+        assert (grid[0], grid[-1]) == (asked[0], asked[-1])
+        assert (np.diff(grid) > 0).all()
 
     def test_even_steps_where_these_were_asked(self):
         asked = tuple(0.05 * i for i in range(21))

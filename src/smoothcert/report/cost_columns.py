@@ -23,7 +23,9 @@ def cost_columns(summaries: Sequence[Summary], reference: Summary | None = None)
         summaries: the rows.
         reference: a run of CERTIFY to compare time with.
     """
-    columns = {"votes": [_votes(summary) for summary in summaries]}
+    columns: dict[str, list[str]] = {}
+    if any(summary.samples is not None for summary in summaries):
+        columns["votes"] = [_votes(summary) for summary in summaries]
     if any(summary.evaluations_per_vote not in (None, 1.0) for summary in summaries):
         columns["passes"] = [_rounded(summary.evaluations_per_vote) for summary in summaries]
     saved = [_sample_factor(summary) for summary in summaries]

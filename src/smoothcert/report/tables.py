@@ -129,6 +129,6 @@ def _read(summaries: Sequence[Summary]) -> Iterator[tuple[Results, Reach]]:
 
 
 def _few(radii: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return at most nine of some radii, the largest and every so many others."""
-    stride = -(-len(radii) // _MOST_RADII)
-    return radii[::-1][::stride][::-1]
+    """Return nine of more radii at most: every so many from the first on, and the last."""
+    every = radii[:-1][:: -(-(len(radii) - 1) // (_MOST_RADII - 1))]
+    return np.append(every, radii[-1])
