@@ -87,7 +87,7 @@ def draw_figures(dataset: str, draw: int) -> dict[str, Any]:
         }
     for curve in member_curves([Summary.of_run(run) for run in runs.values()]):
         found[curve.name] = {
-            "acr": curve.average_radius(),
+            "acr": curve.area(),  # of the envelope the area under it, not the best member's
             "certified_accuracy": dict(
                 zip(map(str, RADII), curve.certified_accuracy(RADII).tolist(), strict=True)
             ),

@@ -183,6 +183,8 @@ COMMANDS = {
         {
             "RUN": (*PLACES, "folder"),
             "--norm": ("l0", "l7", *NASTY),
+            "--radii": ("1e10", *LISTS),
+            "--against": (*PLACES, "folder"),
             "--dataset": ("digits",),
             "--images": ("5",),
             "--out": ("new", *NOT_FOLDERS),

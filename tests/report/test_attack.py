@@ -20,6 +20,7 @@ SETTINGS = {
     "alpha": 0.001,
     "certified_alpha": 0.001,
     "certified_radii": None,
+    "certified_largest": 1.0,
 }
 
 
@@ -44,22 +45,26 @@ def test_bounds_are_rounded_away_from_each_other():
     rows = attack_rows(three())
     assert rows["certified, at least"] == ["66.6", "33.3", "0.0"]
     assert rows["under attack, at most"] == ["66.7", "33.4", "33.4"]
-    assert rows["gap"] == ["0.0", "0.0", "33.4"]
+    assert rows["gap, at most"] == ["0.0", "0.0", "33.4"]
     figures = attack_to_json(three())
     assert figures["accuracy_under_attack"] == [2 / 3, 1 / 3, 1 / 3]
     assert figures["gap"] == pytest.approx([0, 0, 1 / 3])
 
 
-def test_a_radius_that_the_run_did_not_ask_has_a_dash_instead_of_zero():
+def test_a_radius_that_the_run_did_not_ask_or_cannot_prove_has_a_mark_instead_of_zero():
+    """What is proven at a larger radius holds at a smaller one, so its share is a lower bound there."""
     asked = AttackResults({**SETTINGS, "certified_radii": [0.25]}, three().images)
     rows = attack_rows(asked)
-    assert rows["certified, at least"] == ["–", "33.3", "–"]
+    assert rows["certified, at least"] == ["≥66.6", "33.3", "–"]
     assert rows["under attack, at most"] == ["66.7", "33.4", "33.4"]
-    assert rows["gap"] == ["–", "0.0", "–"]
-    assert attack_to_json(asked)["certified_accuracy"] == [None, 1 / 3, None]
-    assert attack_to_json(asked)["gap"] == [None, pytest.approx(0), None]
-    assert any(line.startswith("–: the run did not ask") for line in attack_lines(asked))
-    assert not any(line.startswith("–") for line in attack_lines(three()))
+    assert rows["gap, at most"] == ["0.0", "0.0", "–"]
+    assert attack_to_json(asked)["certified_accuracy"] == [2 / 3, 1 / 3, None]
+    assert attack_to_json(asked)["gap"] == [pytest.approx(0), pytest.approx(0), None]
+    assert "–  not asked about." in attack_lines(asked)
+    short = AttackResults({**SETTINGS, "certified_largest": 0.4}, three().images)
+    assert attack_rows(short)["certified, at least"] == ["66.6", "33.3", "n/p"]
+    assert any(line.startswith("n/p  not provable") for line in attack_lines(short))
+    assert not any(line.startswith(("–", "n/p")) for line in attack_lines(three()))
 
 
 def test_lines_name_every_part_of_the_attack():

@@ -13,6 +13,7 @@ from PIL import Image
 
 import smoothcert as sc
 from smoothcert.certificates import Results
+from smoothcert.certificates.reach import Reach
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import (
     Summary,
@@ -23,7 +24,7 @@ from smoothcert.report import (
     save_figure,
     votes_figure,
 )
-from smoothcert.report.figures import accuracy_steps, grid_radii
+from smoothcert.report.accuracy_curve import accuracy_steps, grid_radii
 from smoothcert.report.images_figure import extremes
 from truth import half_space
 
@@ -235,3 +236,48 @@ def test_save_writes_png_and_svg_and_nothing_else(summary, tmp_path):
 def test_importing_the_report_does_not_import_matplotlib():
     code = "import sys, smoothcert.report; sys.exit('matplotlib' in sys.modules)"
     assert run_process([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class TestEnds:
+    """A curve ends where nothing larger can be said, with a mark; it falls to zero only where zero is known."""
+
+    @staticmethod
+    def end(figure):
+        x, y, line = curve(figure)
+        return x[-1], y[-1], line.get_marker() == "|" and line.get_markevery() == [len(x) - 1]
+
+    @staticmethod
+    def names(figure):
+        return [text.get_text() for text in figure.legends[0].get_texts()]
+
+    def test_where_the_votes_end(self):
+        radii = [*np.linspace(0, 0.4, 30), 0.5, 0.5, 0.5]
+        figure = certified_accuracy_figure([replace(summary_of(radii), told=Reach(0.5))])
+        assert self.end(figure) == (0.5, pytest.approx(100 * 3 / 33), True)
+        assert self.names(figure)[1:] == ["nothing larger can be proven by these votes"]
+
+    def test_zero_up_to_what_could_have_been_proven(self):
+        figure = certified_accuracy_figure([replace(summary_of(np.linspace(0, 0.4, 30)), told=Reach(0.5))])
+        assert self.end(figure) == (0.5, 0, True)
+        assert figure.axes[0].get_xlim()[1] > 0.5
+
+    def test_a_log_ends_with_what_it_holds(self):
+        figure = certified_accuracy_figure([summary_of(np.linspace(0, 0.4, 30))])
+        assert self.end(figure) == (0.4, pytest.approx(100 / 30), True)
+        assert self.names(figure)[1:] == ["nothing larger is known from the log"]
+
+    def test_asked_radii_end_with_the_last_that_could_be_proven(self):
+        told = Reach(0.3, (0.1, 0.2, 0.3, 0.9))
+        figure = certified_accuracy_figure([replace(summary_of([0.1, 0.1, 0.2, 0]), told=told)])
+        assert self.end(figure) == (0.3, 0, True)
+        marks = next(line for line in figure.axes[0].lines if line.get_linestyle() == "None")
+        assert list(marks.get_xdata()) == [0.1, 0.2, 0.3]
+        assert list(marks.get_ydata()) == [75, 25, 0]
+
+    def test_no_mark_where_all_that_was_asked_was_answered(self, summary):
+        assert self.end(certified_accuracy_figure([summary]))[2] is False
+
+    def test_nothing_provable_at_all(self):
+        figure = certified_accuracy_figure([replace(summary_of([0.0], [0]), told=Reach(None))])
+        assert self.end(figure) == (0, 0, True)
+        assert figure_svg(figure)

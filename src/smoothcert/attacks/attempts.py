@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.bounds import clopper_pearson_lower
+from smoothcert.certificates.reach import Reach
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
 from smoothcert.store.rows import MOST_LABEL
 
@@ -148,14 +149,11 @@ class AttackResults:
         ]
         return np.asarray((np.array(proven)[:, None] >= grid).sum(axis=0) / max(len(self), 1))
 
-    def was_asked(self, radius: float) -> bool:
-        """Return whether the run can say anything about a radius: one that looked for the largest can about all.
-
-        Args:
-            radius: as a heading names it, in pixel units.
-        """
+    @cached_property
+    def reach(self) -> Reach:
+        """Which radii the run's certificates can speak of."""
         asked = self.settings["certified_radii"]
-        return asked is None or radius in asked
+        return Reach(self.settings["certified_largest"], None if asked is None else tuple(asked))
 
     @cached_property
     def broken_certificates(self) -> tuple[AttackedImage, ...]:

@@ -15,7 +15,7 @@ from smoothcert.attacks.record import AttackRecord
 from smoothcert.certificates import SmoothedClassifier, check_subjects
 from smoothcert.certificates.identity import identities
 from smoothcert.certificates.procedure import MOST_RADIUS
-from smoothcert.certificates.radii import asked_radii, named_radii
+from smoothcert.certificates.radii import named_radii
 from smoothcert.certificates.sequential import MOST_RADII
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
@@ -106,8 +106,11 @@ def attack_images(
         plan.check()
         proof = {"certified_alpha": "alpha", "certified_seed": "seed"}
         known = {name: None if run is None else run.manifest[field] for name, field in proof.items()}
-        asked = None if run is None else asked_radii(run.manifest["procedure"])
-        known["certified_radii"] = None if asked is None else named_radii(asked).tolist()
+        reach = None if run is None else run.reach
+        known["certified_largest"] = None if reach is None else reach.largest
+        known["certified_radii"] = (
+            None if reach is None or reach.asked is None else named_radii(reach.asked).tolist()
+        )
         record.begin({**plan.settings(), **known})
         if on_plan is not None:
             on_plan(plan.cost())

@@ -34,6 +34,7 @@ class _Settings(Checked):
     certified_alpha: _Level | None
     certified_seed: Seed | None
     certified_radii: _Radii | None
+    certified_largest: Annotated[float, Field(ge=0, le=MOST_RADIUS)] | None
 
 
 def check_settings(line: Any) -> dict[str, Any]:

@@ -60,6 +60,13 @@ class AnytimePlan(Plan):
         """Return a new trial."""
         return _AnytimeTrial(self)
 
+    @property
+    def largest_radius(self) -> float | None:
+        """The radius of all votes up to the cap; unanimous ones may stop before, by less than the tolerance."""
+        cap = self.phases[1].votes
+        p_lower = _lower(cap, cap, self.alpha)
+        return float(self.noise.radius(p_lower)) if p_lower > 0.5 else None
+
 
 class _AnytimeTrial(Trial):
     """Holds two tallies while under way: what chose the class, and the best bound so far."""

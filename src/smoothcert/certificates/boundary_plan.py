@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -57,6 +58,19 @@ class BoundaryPlan(Plan):
     def start(self) -> Trial:
         """Return a new trial."""
         return _BoundaryTrial(self)
+
+    @cached_property
+    def largest_radius(self) -> float | None:
+        """The largest of the radii that some look could prove; None if no look can prove any.
+
+        Found by halving: a larger radius never needs fewer votes, and each boundary takes its time.
+        """
+        provable = bisect_left(range(len(self.radii)), True, key=lambda place: not self._can_prove(place))
+        return self.radii[provable - 1] if provable else None
+
+    def _can_prove(self, place: int) -> bool:
+        boundary = self.boundaries[place]
+        return bool((boundary.certify <= boundary.looks).any())
 
 
 class _BoundaryTrial(Trial):

@@ -49,6 +49,21 @@ class Plan(ABC):
     def start(self) -> Trial:
         """Return a new trial."""
 
+    @property
+    def largest_radius(self) -> float | None:
+        """The radius that no image can exceed: what all votes for one class prove; None if they prove nothing.
+
+        To be overridden by a plan under which unanimous votes stop before the last look.
+        """
+        trial, look = self.start(), 0
+        for phase in self.phases:
+            for drawn in phase.looks:
+                if trial.absorb(look, Counts(np.array([drawn, 0]), drawn)):
+                    verdict = trial.verdict()
+                    return None if verdict.predicted is None else verdict.radius
+                look += 1
+        return None
+
 
 class Procedure(ABC):
     """A way to certify, as data. Not bound to a classifier, a noise law or an alpha: `plan` binds it."""

@@ -6,14 +6,18 @@ import json
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
+from numpy.typing import NDArray
 
-from smoothcert.cli.options import DataDir, choose_seed
+from smoothcert.certificates.procedure import check_list, check_radius
+from smoothcert.certificates.sequential import MOST_RADII
+from smoothcert.cli.options import DataDir, choose_seed, read_numbers
 from smoothcert.cli.paths import folder_option, path_argument, path_option
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.ensembles import EnsembleCard, common_holdout, read_any_card
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.report import Summary, members_to_json, print_summaries, say, time_reduction
+from smoothcert.report import Summary, members_to_json, print_summaries, say, time_factor
 from smoothcert.store import Run
 
 
@@ -24,8 +28,17 @@ def analyze(
     ],
     against: Annotated[
         Path | None,
-        path_option("--against", text="Run of CERTIFY to compare time with; adds time_reduction to --json."),
+        path_option("--against", text="Run of CERTIFY to compare time with; adds TimeRF."),
     ] = None,
+    radii: Annotated[
+        str | None,
+        typer.Option(
+            "--radii", help="Radii to read certified accuracy at, such as 0,0.5,1; a grid by default."
+        ),
+    ] = None,
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Print 95% intervals over images too; --json always has them.")
+    ] = False,
     norm: Annotated[
         str | None,
         typer.Option(
@@ -62,15 +75,19 @@ def analyze(
 
     Example:
 
-      smoothcert analyze runs/ensemble published.tsv --json
+      smoothcert analyze runs/ensemble published.tsv --radii 0,0.5,1 --intervals
+
+      smoothcert analyze runs/adaptive --against runs/certify --json
 
       smoothcert analyze demo/models/ensemble --variance --dataset digits --out figures
     """
     own = {"dataset": dataset, "data-dir": data_dir, "split": split, "images": images}
     own |= {"noises": noises, "seed": seed, "out": out}
     if variance:
-        if len(paths) != 1 or against is not None or norm is not None:
-            raise InvalidArgumentError("--variance takes one ensemble folder, no --against and no --norm")
+        if len(paths) != 1 or against or norm or radii or intervals:
+            raise InvalidArgumentError(
+                "--variance takes one ensemble folder, and no --against, --norm, --radii or --intervals"
+            )
         _analyze_variance(
             paths[0],
             dataset=dataset or "digits",
@@ -86,18 +103,36 @@ def analyze(
     for name, value in own.items():
         if value is not None:
             raise InvalidArgumentError(f"--{name} belongs to --variance: add that, or leave --{name} out")
+    grid = None if radii is None else _read_radii(radii)
+    reference = None if against is None else _reference(against)
     summaries = [Summary.of_path(path, norm) for path in paths]
-    if as_json:
-        rows = [summary.to_json() for summary in summaries]
-        for summary, row in zip(summaries, rows, strict=True):
-            row["members"] = members_to_json(summary, summaries)
-        if against is not None:
-            reference = Run.open(against)
-            for path, row in zip(paths, rows, strict=True):
-                row["time_reduction"] = time_reduction(Run.open(path), reference) if path.is_dir() else None
-        print(json.dumps(rows, indent=2))
+    if not as_json:
+        print_summaries(summaries, grid, intervals=intervals, reference=reference)
         return
-    print_summaries(summaries)
+    rows = [summary.to_json(grid) for summary in summaries]
+    for summary, row in zip(summaries, rows, strict=True):
+        row["members"] = members_to_json(summary, summaries, grid)
+        if reference is not None:
+            row["time_reduction"] = time_factor(summary, reference)
+    print(json.dumps(rows, indent=2))
+
+
+def _read_radii(text: str) -> NDArray[np.float64]:
+    """Read the radii to look at; refuse what is none."""
+    radii = check_list("--radii", read_numbers("--radii", text), MOST_RADII)
+    for radius in radii:
+        check_radius("each of --radii", radius)
+    return np.array(radii, dtype=np.float64)
+
+
+def _reference(folder: Path) -> Summary:
+    """Read the run to compare time with; refuse one that has none to compare with."""
+    found = Summary.of_run(Run.open(folder), str(folder))
+    if not found.seconds:
+        raise InvalidArgumentError(
+            f"--against: {folder} has no finished image whose time is known; finish it with --resume, or give another"
+        )
+    return found
 
 
 def _study_images(folder: Path, dataset: str, data_dir: Path | None, split: str | None) -> Dataset:

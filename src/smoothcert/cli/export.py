@@ -8,11 +8,11 @@ from typing import Annotated
 
 import typer
 
-from smoothcert.atomic import check_target, write_atomically
+from smoothcert.atomic import check_target
 from smoothcert.cli.paths import path_argument, path_option
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import say
-from smoothcert.store import EXPORTERS, Run, export_run
+from smoothcert.store import EXPORTERS, Run, export_run, write_export
 
 
 def export(
@@ -32,7 +32,8 @@ def export(
     """Write the certificates of a run as a table.
 
     TSV has the field's columns (idx label predict radius correct time) with radii rounded down; the other
-    formats have full precision.
+    formats have full precision. Beside a TSV file stands FILE.reach.json, by which analyze tells radii that these
+    votes could not prove, or that were not asked about, from those at which all images failed.
 
     Example:
 
@@ -45,11 +46,11 @@ def export(
     if not opened.is_complete:
         left = len(opened.manifest["indices"]) - len(opened)
         say(f"warning: {run} is unfinished, {left} images are missing; hard images end last", error=True)
-    content = export_run(opened if norm is None else opened.in_norm(norm), form)
+    turned = opened if norm is None else opened.in_norm(norm)
     if output is None:
-        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.write(export_run(turned, form))
     else:
-        write_atomically(output, content)
+        write_export(turned, form, output)
 
 
 def _check_output(output: Path) -> None:

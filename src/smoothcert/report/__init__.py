@@ -2,6 +2,7 @@
 
 from smoothcert.report.attack_table import attack_to_json, print_attack
 from smoothcert.report.cost import consensus_rate, returned_by_phase, sample_reduction, time_reduction
+from smoothcert.report.cost_columns import time_factor
 from smoothcert.report.figures import attack_figure, certified_accuracy_figure, p_hat_figure, votes_figure
 from smoothcert.report.images_figure import images_figure
 from smoothcert.report.listings import LISTINGS, print_listing
@@ -40,6 +41,7 @@ __all__ = [
     "sample_reduction",
     "save_figure",
     "say",
+    "time_factor",
     "time_reduction",
     "votes_figure",
     "write_report",

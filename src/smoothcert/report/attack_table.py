@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -11,17 +10,14 @@ from numpy.typing import NDArray
 from smoothcert.attacks import AttackResults
 from smoothcert.certificates.radii import named_radii
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.report.accuracy_cells import note_lines, percent_up, share_cells
 from smoothcert.report.summary import Summary
-from smoothcert.report.tables import percent
 from smoothcert.report.terminal import make_table, print_tables
 
 _EXPLAINED = (
     "The truth lies between: certified accuracy is proven (error alpha per image), accuracy under attack is what the "
     "attack left standing, and a stronger one may leave less."
 )
-
-_NOT_ASKED = "–"
-_DASH = f"{_NOT_ASKED}: the run did not ask about this radius, so nothing is known of it from below."
 
 
 def attack_radii(attack: AttackResults) -> NDArray[np.float64]:
@@ -32,28 +28,25 @@ def attack_radii(attack: AttackResults) -> NDArray[np.float64]:
 def attack_rows(attack: AttackResults) -> dict[str, list[str]]:
     """Return the table's rows in percent: lower bound rounded down, upper bound up, and the gap up.
 
-    A radius that the run did not ask about has a dash: nothing was proven there, but nothing was tried either.
+    A radius that the run did not ask about, or could not prove, has a mark instead of 0.
     """
     radii = attack_radii(attack)
     upper = attack.accuracy(radii)
-    rows = {"under attack, at most": [_percent_up(value) for value in upper]}
+    rows = {"under attack, at most": [percent_up(value) for value in upper]}
     if attack.settings["certified_alpha"] is None:
         return rows
-    lower = _certified(attack, radii)
+    cells = share_cells(attack.reach, radii, attack.certified_accuracy(radii))
+    gaps = zip(upper, _certified(attack, radii), cells, strict=True)
     return {
-        "certified, at least": [_NOT_ASKED if value is None else percent(value) for value in lower],
+        "certified, at least": cells,
         **rows,
-        "gap": [
-            _NOT_ASKED if low is None else _percent_up(high - low)
-            for high, low in zip(upper, lower, strict=True)
-        ],
+        "gap, at most": [mark if low is None else percent_up(high - low) for high, low, mark in gaps],
     }
 
 
 def _certified(attack: AttackResults, radii: NDArray[np.float64]) -> list[float | None]:
-    """Return certified accuracy at radii, None where the run did not ask."""
-    shares = attack.certified_accuracy(radii).tolist()
-    return [share if attack.was_asked(radius) else None for share, radius in zip(shares, radii, strict=True)]
+    """Return certified accuracy at radii, None where the run can say nothing."""
+    return attack.reach.told(radii.tolist(), attack.certified_accuracy(radii))
 
 
 def attack_lines(attack: AttackResults) -> list[str]:
@@ -73,8 +66,9 @@ def attack_lines(attack: AttackResults) -> list[str]:
         text = f"WARNING: {text}, more than the error probabilities allow: do not trust these certificates"
     elif broken:
         text += f" (images {', '.join(str(image.index) for image in broken[:5])}), within what alpha allows"
-    asked = [] if all(map(attack.was_asked, attack_radii(attack))) else [_DASH]
-    return [*lines, text, *asked, _EXPLAINED]
+    radii = attack_radii(attack)
+    marks = note_lines(attack.reach.notes(radii, attack.certified_accuracy(radii)))
+    return [*lines, text, *marks, _EXPLAINED]
 
 
 def print_attack(attack: AttackResults) -> None:
@@ -85,7 +79,7 @@ def print_attack(attack: AttackResults) -> None:
 
 
 def attack_to_json(attack: AttackResults) -> dict[str, Any]:
-    """Return unrounded figures for `--json`; None where the run did not ask about a radius."""
+    """Return unrounded figures for `--json`; None where the run can say nothing about a radius."""
     radii = attack_radii(attack)
     certified = attack.settings["certified_alpha"] is not None
     lower = _certified(attack, radii) if certified else None
@@ -119,8 +113,3 @@ def check_same_images(attack: AttackResults, summary: Summary) -> None:
             f"the attack is about other images than {summary.name}; attack all images of the run (--run, and no choice "
             "of images)"
         )
-
-
-def _percent_up(fraction: float) -> str:
-    """Return a fraction as a percentage with one decimal, rounded up."""
-    return f"{math.ceil(round(fraction * 1000, 9)) / 10:.1f}"

@@ -6,14 +6,24 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from smoothcert.attacks import AttackResults
 from smoothcert.certificates import Results
+from smoothcert.report.accuracy_curve import AccuracyCurve, accuracy_curve, end_text
 from smoothcert.report.attack_table import attack_radii, check_same_images
 from smoothcert.report.promises import radius_axis
-from smoothcert.report.style import INK, PAPER, add_legend, empty_figure, looks, new_figure, short, style
+from smoothcert.report.style import (
+    END_MARK,
+    INK,
+    PAPER,
+    add_legend,
+    empty_figure,
+    looks,
+    new_figure,
+    short,
+    style,
+)
 from smoothcert.report.summary import CONFIDENCE, Summary
 from smoothcert.store import floor_digits
 
@@ -23,7 +33,7 @@ if TYPE_CHECKING:
 
 _BANDS = 3  # with more curves than this only the last keeps its band
 _BAND_STEPS = 400  # steps that a screen can show
-_GRID = 20  # more distinct radii than this are no grid
+_STRETCH = 1.3  # of the axis, to show where a curve ends
 _SHARES = (0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
 
@@ -34,8 +44,9 @@ def certified_accuracy_figure(
     """Draw certified accuracy (%) over radius, exactly as the stored radii give it; the last curve strongest.
 
     Not smoothed or interpolated: between two radii the curve has its value at the larger one, which is what
-    is proven there. Marks show the radii of a run that proved only a few. Bands are Clopper-Pearson
-    intervals over images, point by point; with more than three curves only the last has one.
+    is proven there. Marks show the radii of a run that asked about a few, and where a curve ends because nothing
+    beyond could be proven, or is known. Bands are Clopper-Pearson intervals over images, point by point; with more
+    than three curves only the last has one.
 
     Args:
         summaries: the curves, in the order of the legend.
@@ -43,38 +54,56 @@ def certified_accuracy_figure(
         attack: on the images of the last run, to draw what it left standing above what is certified.
     """
     figure, axes = new_figure(8.6, 3.9, summaries)
-    for number, (summary, look, mark) in enumerate(looks(summaries), start=1):
-        radii, share = accuracy_steps(summary.results)
-        places = np.flatnonzero(np.isin(radii, grid_radii(summary.results))).tolist()
-        name = f"{short(summary.name)}  (ACR {floor_digits(summary.results.average_radius(), 3)})"
-        if not places:  # nothing is certified beyond the largest radius
-            x, y = np.append(radii, radii[-1]), np.append(share, 0.0)
-        else:
-            x, y = radii, share
-            marks: dict[str, Any] = {
-                "marker": mark,
-                "markersize": 6,
-                "markeredgecolor": PAPER,
-                "markeredgewidth": 0.7,
-            }
-            axes.plot(radii[places], 100 * share[places], color=look["color"], ls="", zorder=6, **marks)
-            axes.plot([], label=name, **look, **marks)
-        axes.plot(x, 100 * y, drawstyle="steps-pre", label="" if places else name, **look)
+    curves = [accuracy_curve(summary) for summary in summaries]
+    for number, (curve, (_, look, mark)) in enumerate(zip(curves, looks(summaries), strict=True), start=1):
+        _draw_curve(axes, curve, look, mark)
         last = number == len(summaries)
         if len(summaries) <= _BANDS or last:
-            thin = radii[np.unique(np.linspace(0, len(radii) - 1, _BAND_STEPS).astype(int))]
-            low, high = summary.results.certified_accuracy_interval(thin, CONFIDENCE)
-            band = {"color": look["color"], "alpha": 0.18 if last else 0.08, "linewidth": 0}
-            axes.fill_between(thin, 100 * low, 100 * high, step="pre", **band)
+            _draw_band(axes, curve, color=look["color"], alpha=0.18 if last else 0.08)
     largest = max(summary.largest_radius for summary in summaries)
+    # Where a curve ends is shown, unless the curve would shrink for it.
+    ends = [float(curve.radii[-1]) for curve in curves if curve.ends]
+    largest = max([largest, *(end for end in ends if not largest or end <= _STRETCH * largest)])
     if attack is not None:
         check_same_images(attack, summaries[-1])
         largest = max(largest, _draw_attack(axes, attack, summaries[-1].results))
     what = "certified accuracy (%)" if attack is None else "accuracy (%)"
     axes.set(xlim=(0, largest * 1.03 or 1), ylim=(0, 102), ylabel=what)
     axes.set_xlabel(radius_axis(norm))
-    add_legend(figure, axes)
+    add_legend(figure, axes, end=end_text(curves))
     return figure
+
+
+def _draw_curve(axes: Axes, curve: AccuracyCurve, look: dict[str, Any], mark: str) -> None:
+    """Draw one curve with marks at the radii that were asked, and one where it ends."""
+    name = f"{short(curve.summary.name)}  (ACR {floor_digits(curve.summary.results.average_radius(), 3)})"
+    end: dict[str, Any] = {}
+    if curve.ends:
+        end = {
+            "marker": END_MARK,
+            "markevery": [len(curve.radii) - 1],
+            "markersize": 11,
+            "markeredgewidth": 1.8,
+        }
+    if len(curve.asked):
+        marks: dict[str, Any] = {
+            "marker": mark,
+            "markersize": 6,
+            "markeredgecolor": PAPER,
+            "markeredgewidth": 0.7,
+        }
+        shares = 100 * curve.summary.results.certified_accuracy(curve.asked)
+        axes.plot(curve.asked, shares, color=look["color"], ls="", zorder=6, **marks)
+        axes.plot([], label=name, **look, **marks)
+    label = "" if len(curve.asked) else name
+    axes.plot(curve.radii, 100 * curve.shares, drawstyle="steps-pre", label=label, **look, **end)
+
+
+def _draw_band(axes: Axes, curve: AccuracyCurve, *, color: str, alpha: float) -> None:
+    """Draw the interval over images around a curve, in no more steps than a screen can show."""
+    thin = curve.radii[np.unique(np.linspace(0, len(curve.radii) - 1, _BAND_STEPS).astype(int))]
+    low, high = curve.summary.results.certified_accuracy_interval(thin, CONFIDENCE)
+    axes.fill_between(thin, 100 * low, 100 * high, step="pre", color=color, alpha=alpha, linewidth=0)
 
 
 @style()
@@ -172,18 +201,3 @@ def _draw_attack(axes: Axes, attack: AttackResults, results: Results | None) -> 
         label="gap: the truth lies in it",
     )
     return end
-
-
-def accuracy_steps(results: Results) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return radii r_0 = 0 < r_1 < .. and certified accuracy there, which holds on all of (r_(i-1), r_i]."""
-    sorted_radii = np.sort(results.radius[results.correct])
-    radii = np.unique(np.append(sorted_radii, 0.0))
-    reached = len(sorted_radii) - np.searchsorted(sorted_radii, radii, side="left")
-    return radii, reached / max(len(results), 1)
-
-
-def grid_radii(results: Results) -> NDArray[np.float64]:
-    """Return the few radii that all certificates share; none if the radii are spread out."""
-    radii = results.radius[results.predicted >= 0]
-    different = np.unique(radii)
-    return different if len(different) <= min(_GRID, len(radii) / 3) else different[:0]

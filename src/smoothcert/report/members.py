@@ -28,31 +28,36 @@ class MembersCurve:
         members: the members' summaries.
         ensemble: the summary that names them.
         reduce: from accuracies (members, radii) to one curve.
+        is_envelope: True if it takes the best member everywhere, so that the area below it is nobody's ACR.
     """
 
     name: str
     members: tuple[Summary, ...]
     ensemble: Summary
     reduce: Callable[[Floats], Floats]
+    is_envelope: bool = False
 
     def certified_accuracy(self, radii: ArrayLike) -> Floats:
         """Return the curve at radii, in pixel units."""
         return self.reduce(np.stack([member.results.certified_accuracy(radii) for member in self.members]))
 
     def average_radius(self) -> float:
-        """Return the area under the curve; for one classifier that is its ACR."""
+        """Return the members' ACR, reduced like their accuracies: of the envelope the best one, as in papers."""
+        return float(self.reduce(np.array([[one.results.average_radius()] for one in self.members]))[0])
+
+    def area(self) -> float:
+        """Return the area under the curve; of an envelope at least the best member's ACR, and no classifier's."""
         ends = np.unique(np.concatenate([member.results.radius for member in self.members]))
         ends = ends[ends > 0]
         return float(np.sum(np.diff(ends, prepend=0.0) * self.certified_accuracy(ends)))
 
     def to_json(self, radii: Sequence[float]) -> dict[str, Any]:
-        """Return plain values; keys of certified accuracy as in `Summary.to_json`."""
-        shares = self.certified_accuracy(radii)
+        """Return plain values; keys and nulls of certified accuracy as in `Summary.to_json`."""
+        told = self.ensemble.reach.told(radii, self.certified_accuracy(radii))
         return {
             "acr": self.average_radius(),
-            "certified_accuracy": {
-                radius_key(radius): float(share) for radius, share in zip(radii, shares, strict=True)
-            },
+            "area_under_curve": self.area(),
+            "certified_accuracy": dict(zip(map(radius_key, radii), told, strict=True)),
         }
 
 
@@ -83,23 +88,32 @@ def member_curves(summaries: Sequence[Summary]) -> Iterator[MembersCurve]:
         yield from curves_of(summary, members)
 
 
-def members_to_json(summary: Summary, summaries: Sequence[Summary]) -> dict[str, Any] | None:
-    """Return upper envelope and average of an ensemble's members as plain values; None without its members."""
+def members_to_json(
+    summary: Summary, summaries: Sequence[Summary], radii: ArrayLike | None = None
+) -> dict[str, Any] | None:
+    """Return upper envelope and average of an ensemble's members as plain values; None without its members.
+
+    Args:
+        summary: of the ensemble.
+        summaries: among which its members are looked for.
+        radii: where to read certified accuracy; steps of .25 up to the largest radius by default.
+    """
     members = members_of(summary, summaries)
     if len(members) < 2:
         return None
-    radii = named_radii(radius_grid(max(member.largest_radius for member in members))).tolist()
+    grid = radius_grid(max(member.largest_radius for member in members)) if radii is None else radii
+    read_at = np.unique(named_radii(grid)).tolist()
     envelope, average = curves_of(summary, members)
-    return {"upper_envelope": envelope.to_json(radii), "average": average.to_json(radii)}
+    return {"upper_envelope": envelope.to_json(read_at), "average": average.to_json(read_at)}
 
 
 def curves_of(ensemble: Summary, members: Sequence[Summary]) -> tuple[MembersCurve, MembersCurve]:
     """Return upper envelope and average of an ensemble's members."""
-    count = len(members)
-    return (
-        MembersCurve(f"envelope of {count}", tuple(members), ensemble, lambda shares: np.max(shares, axis=0)),
-        MembersCurve(f"average of {count}", tuple(members), ensemble, lambda shares: np.mean(shares, axis=0)),
+    count, all_of = len(members), tuple(members)
+    best = MembersCurve(
+        f"envelope of {count}", all_of, ensemble, lambda s: np.max(s, axis=0), is_envelope=True
     )
+    return best, MembersCurve(f"average of {count}", all_of, ensemble, lambda s: np.mean(s, axis=0))
 
 
 def _setting(summary: Summary) -> tuple[Any, ...]:

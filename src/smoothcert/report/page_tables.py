@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 
 from smoothcert.attacks import AttackResults
 from smoothcert.certificates import Outcome
+from smoothcert.certificates.reach import Reach
+from smoothcert.report.accuracy_cells import interval_cells, percent_up, share_cells
 from smoothcert.report.attack_table import attack_lines, attack_radii, attack_rows
 from smoothcert.report.members import member_curves
 from smoothcert.report.provenance import provenance
 from smoothcert.report.style import printable
-from smoothcert.report.summary import CONFIDENCE, Summary, describe_indices
-from smoothcert.report.tables import percent
+from smoothcert.report.summary import Summary, describe_indices
 from smoothcert.store import Run, floor_digits
 
 MOST_ROWS = 500
@@ -53,19 +54,16 @@ def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> s
     rows = []
     for summary in summaries:
         results = summary.results
-        low, high = results.certified_accuracy_interval(radii, CONFIDENCE)
-        shares = [
-            f"{percent(share)}%<small>{percent(a)}–{_percent_up(b)}</small>"
-            for share, a, b in zip(results.certified_accuracy(radii), low, high, strict=True)
-        ]
+        below = interval_cells(summary, radii)
+        shares = _shares(summary.reach, radii, results.certified_accuracy(radii), below)
         abstained = int((results.predicted < 0).sum())
         cells = [f"{len(results):,}<small>{html_text(summary.indices)}</small>"]
         cells += [floor_digits(results.average_radius(), 4), *shares]
-        cells += [f"{abstained:,}<small>{_percent_up(results.abstained())}%</small>"]
+        cells += [f"{abstained:,}<small>{percent_up(results.abstained())}%</small>"]
         cells += [f"{_mean_up(summary.samples)}<small>{_mean_up(summary.evaluations)} passes</small>"]
         rows.append([name_span(summary.name), *cells])
     for curve in member_curves(summaries):
-        shares = [f"{percent(share)}%" for share in curve.certified_accuracy(radii)]
+        shares = _shares(curve.ensemble.reach, radii, curve.certified_accuracy(radii))
         rows.append([name_span(curve.name), "", floor_digits(curve.average_radius(), 4), *shares, "", ""])
     caption = "Certified accuracy (%) at radius r, with 95% intervals; ACR; cost"
     return _table("results", caption, heads, rows, main=len(summaries) - 1)
@@ -161,8 +159,19 @@ def name_span(name: str) -> str:
     return f'<span class="name">{html_text(name)}</span>' if len(name) <= 24 else html_text(name)
 
 
-def _percent_up(fraction: float) -> str:
-    return f"{math.ceil(round(fraction * 1000, 9)) / 10:.1f}"
+def _shares(
+    reach: Reach, radii: NDArray[np.float64], shares: NDArray[np.float64], below: Sequence[str] | None = None
+) -> list[str]:
+    """Return shares in percent with what stands below each, or why there is none."""
+    cells = zip(
+        reach.notes(radii, shares), share_cells(reach, radii, shares), below or [""] * len(radii), strict=True
+    )
+    return [
+        f"{cell}%{f'<small>{text}</small>' if text else ''}"
+        if note is None
+        else f"{cell}{'' if note.hides else '%'}<small>{html_text(note.value.split(':')[0])}</small>"
+        for note, cell, text in cells
+    ]
 
 
 def _mean_up(values: NDArray[np.int64] | None) -> str:

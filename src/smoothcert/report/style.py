@@ -23,6 +23,7 @@ COLOURS = ("#0072b2", "#009e73", "#b8559b", "#3fa2dd", "#8a6d00", "#6f7680", "#5
 _DASHES: tuple[Any, ...] = ((0, (6, 2)), (0, (6, 2, 1.5, 2)), (0, (1.5, 1.5)), (0, (10, 2.5)),
                             (0, (3, 1.5)), (0, (10, 2, 2, 2, 2, 2)), (0, (4, 2, 1, 1, 1, 2)))  # fmt: skip
 _MARKS = "os^Dv<>"
+END_MARK = "|"
 _RC: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
@@ -84,9 +85,30 @@ def empty_figure(width: float, height: float) -> tuple[Figure, Axes]:
     return figure, figure.add_subplot()
 
 
-def add_legend(figure: Figure, axes: Axes) -> None:
-    """Put the legend below, in as many columns as fit, and make the figure taller by its rows."""
+def add_legend(figure: Figure, axes: Axes, *, end: str | None = None) -> None:
+    """Put the legend below, in as many columns as fit, and make the figure taller by its rows.
+
+    Args:
+        figure: what it belongs to.
+        axes: whose curves it names.
+        end: what the mark at the end of a curve means, where there is one.
+    """
+    from matplotlib.lines import Line2D
+
     handles, labels = axes.get_legend_handles_labels()
+    for place, handle in enumerate(handles):
+        if (
+            isinstance(handle, Line2D) and handle.get_marker() == END_MARK
+        ):  # at the end of a curve, not of its name
+            named = Line2D([], [])
+            named.update_from(handle)
+            named.set_marker("")
+            handles[place] = named
+    if end is not None:
+        handles.append(
+            Line2D([], [], color=INK, linestyle="", marker=END_MARK, markersize=11, markeredgewidth=1.8)
+        )
+        labels.append(end)
     fitting = max(int(figure.get_figwidth() / (0.7 + 0.083 * max(map(len, labels)))), 1)
     rows = -(-len(labels) // fitting)
     columns = -(-len(labels) // rows)

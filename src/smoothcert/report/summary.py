@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,16 @@ from numpy.typing import NDArray
 
 from smoothcert.certificates import Results, radius_grid
 from smoothcert.certificates.radii import asked_radii, named_radii, radius_key
+from smoothcert.certificates.reach import Reach
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.report.cost import cost_figures
-from smoothcert.store import Run, read_tsv
+from smoothcert.report.wording import describe_indices, setting_text
+from smoothcert.store import Run
+from smoothcert.store.log_reach import largest_found
+from smoothcert.store.reach import reach_of
+from smoothcert.store.tsv import read_log
+
+__all__ = ["CONFIDENCE", "Summary", "describe_indices"]
 
 CONFIDENCE = 0.95
 _QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
@@ -34,6 +42,7 @@ class Summary:
         manifest: what the run is about; empty for a log.
         cost: what early stopping saved; empty for a log.
         default: what the default bound proves from the same votes, for a run that bounds the runner-up.
+        told: which radii a log says that it can speak of; None for a run, whose manifest says it.
     """
 
     name: str
@@ -45,6 +54,7 @@ class Summary:
     manifest: Mapping[str, Any] = field(default_factory=dict)
     cost: Mapping[str, Any] = field(default_factory=dict)
     default: Results | None = None
+    told: Reach | None = None
 
     @classmethod
     def of_run(cls, run: Run, name: str | None = None) -> Summary:
@@ -78,8 +88,8 @@ class Summary:
             raise InvalidArgumentError(
                 f"{path} is a log, which tells neither norm nor image size; give its run folder, or leave norm out"
             )
-        results, seconds = read_tsv(path)
-        return cls(name=str(path), results=results, seconds=float(seconds.sum()))
+        log = read_log(path)
+        return cls(name=str(path), results=log.results, seconds=float(log.seconds.sum()), told=log.reach)
 
     @property
     def largest_radius(self) -> float:
@@ -91,23 +101,26 @@ class Summary:
         """Data, noise, norm, procedure and error probability of a run, in words; empty for a log."""
         if not self.manifest:
             return ""
-        noise = ", ".join(
-            f"{key} {value:g}" for key, value in self.manifest["noise"].items() if key != "name"
-        )
-        derived = (
-            f" (turned from {self.manifest['norm_of_noise']})" if "norm_of_noise" in self.manifest else ""
-        )
-        return (
-            f"{self.manifest['dataset']['name']} ({self.manifest['dataset']['split']}), "
-            f"{self.manifest['noise']['name']} noise ({noise}), radii in {self.manifest['norm']}{derived}, "
-            f"procedure {_procedure_text(self.manifest['procedure'])}, "
-            f"error at most {self.manifest['alpha']:g} per image"
-        )
+        return setting_text(self.manifest, self.reach)
 
     @property
     def asked(self) -> tuple[float, ...] | None:
-        """The radii that the run asked about, increasing; None if it looked for the largest, or for a log."""
-        return asked_radii(self.manifest.get("procedure", {}))
+        """The radii that were asked about, increasing; None if the largest was looked for, or a log does not tell."""
+        return asked_radii(self.manifest.get("procedure", {})) if self.told is None else self.told.asked
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Which radii the certificates can speak of."""
+        if self.told is not None:
+            return self.told
+        if "noise" in self.manifest:
+            return reach_of(self.manifest)
+        return Reach(largest_found(self.results), self.asked, is_known=False)
+
+    @cached_property
+    def default_reach(self) -> Reach:
+        """The same for the default bound, for a run that bounds the runner-up."""
+        return reach_of(self.manifest, runner_up=False)
 
     @property
     def missing(self) -> int:
@@ -141,19 +154,13 @@ class Summary:
         if radii is None and self.asked is not None:  # two decimals would not tell finer radii apart
             grid = np.array([*grid, *self.asked])
         grid = np.unique(named_radii(grid))
-        low, high = self.results.certified_accuracy_interval(grid, CONFIDENCE)
-        keys = [radius_key(radius) for radius in grid]
         return {
             "path": self.name,
             "images": len(self.results),
             "acr": self.results.average_radius(),
-            "certified_accuracy": dict(
-                zip(keys, self.results.certified_accuracy(grid).tolist(), strict=True)
-            ),
-            "certified_accuracy_interval": dict(
-                zip(keys, [list(pair) for pair in zip(low.tolist(), high.tolist(), strict=True)], strict=True)
-            ),
+            **self._accuracy_json(grid),
             "confidence": CONFIDENCE,
+            "largest_provable_radius": self.reach.largest if self.reach.is_known else None,
             "abstained": self.results.abstained(),
             "indices": self.indices,
             "missing_images": self.missing,
@@ -167,42 +174,45 @@ class Summary:
             else {
                 str(q): float(v) for q, v in zip(_QUANTILES, np.quantile(self.p_hat, _QUANTILES), strict=True)
             },
-            "default": None
-            if self.default is None
-            else {
-                "acr": self.default.average_radius(),
-                "certified_accuracy": dict(
-                    zip(keys, self.default.certified_accuracy(grid).tolist(), strict=True)
-                ),
-                "abstained": self.default.abstained(),
-            },
+            "default": self._default_json(grid),
             "seconds": self.seconds,
             **self.cost,
         }
 
+    def _accuracy_json(self, grid: NDArray[np.float64]) -> dict[str, Any]:
+        """Return shares and intervals by radius, null where nothing can be said, and the reason by radius."""
+        shares = self.results.certified_accuracy(grid)
+        low, high = self.results.certified_accuracy_interval(grid, CONFIDENCE)
+        told, notes = self.reach.told(grid, shares), self.reach.notes(grid, shares)
+        intervals = [list(pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
+        return {
+            "certified_accuracy": _by_radius(grid, told),
+            "certified_accuracy_notes": {
+                radius_key(radius): note.value
+                for radius, note in zip(grid, notes, strict=True)
+                if note is not None
+            },
+            "certified_accuracy_interval": _by_radius(
+                grid,
+                [None if share is None else pair for share, pair in zip(told, intervals, strict=True)],
+            ),
+        }
 
-def describe_indices(indices: NDArray[np.int64]) -> str:
-    """Return an index set in words, because the choice of images moves every figure."""
-    if len(indices) == 0:
-        return "no images"
-    ordered = np.sort(indices)
-    steps = np.unique(np.diff(ordered))
-    if len(ordered) == 1:
-        return f"image {ordered[0]}"
-    if len(steps) == 1:
-        every = "" if steps[0] == 1 else f", every {steps[0]}th"
-        return f"images {ordered[0]} to {ordered[-1]}{every}"
-    return f"{len(ordered)} images between {ordered[0]} and {ordered[-1]}"
+    def _default_json(self, grid: NDArray[np.float64]) -> dict[str, Any] | None:
+        """Return what the default bound proves, for a run that bounds the runner-up."""
+        if self.default is None:
+            return None
+        shares = self.default.certified_accuracy(grid)
+        return {
+            "acr": self.default.average_radius(),
+            "certified_accuracy": _by_radius(grid, self.default_reach.told(grid, shares)),
+            "largest_provable_radius": self.default_reach.largest,
+            "abstained": self.default.abstained(),
+        }
 
 
-def _procedure_text(procedure: Mapping[str, Any]) -> str:
-    """Return a procedure with its numbers in words."""
-    shown = {key: value for key, value in procedure.items() if key != "name" and value is not None}
-    numbers = ", ".join(
-        f"{key} {' '.join(f'{one:g}' for one in named_radii(value)) if isinstance(value, list) else value}"
-        for key, value in shown.items()
-    )
-    return f"{procedure['name']} ({numbers})" if numbers else str(procedure["name"])
+def _by_radius(grid: NDArray[np.float64], values: list[Any]) -> dict[str, Any]:
+    return dict(zip(map(radius_key, grid.tolist()), values, strict=True))
 
 
 def _mean(values: NDArray[np.int64] | None) -> float | None:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smoothcert.certificates import ACR_CAVEAT
+from smoothcert.report.accuracy_cells import accuracy_cells, mark_lines, percent
 from smoothcert.report.sweep import SweepRow
-from smoothcert.report.tables import accuracy_cells, common_grid, percent
+from smoothcert.report.tables import common_grid
 from smoothcert.report.terminal import make_table, print_tables
 from smoothcert.store import floor_digits
 
@@ -48,11 +52,12 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
             )
             for row in rows
         ),
+        costs[0],
     )
-    print_tables([table], _small_print(over, rows), width=200)
+    print_tables([table], _small_print(over, rows, grid), width=200)
 
 
-def _small_print(over: str, rows: Sequence[SweepRow]) -> Iterator[str]:
+def _small_print(over: str, rows: Sequence[SweepRow], grid: NDArray[np.float64]) -> Iterator[str]:
     """Yield what each head has right, what the figures are about, and what to mind."""
     for row in rows:
         if row.head_accuracy and row.accuracy is not None:
@@ -63,6 +68,7 @@ def _small_print(over: str, rows: Sequence[SweepRow]) -> Iterator[str]:
         "M mult-adds: millions of multiply-adds of one forward pass. train MB: peak of the training process. "
         "cert. s/image: worker seconds."
     )
+    yield from mark_lines(((row.summary.results, row.summary.reach) for row in rows), grid)
     yield from sorted({f"{row.summary.setting}, {row.summary.indices}" for row in rows})
     yield "Test images: choosing a value by this table would make its figures too good; choose on a hold-out."
     yield ACR_CAVEAT

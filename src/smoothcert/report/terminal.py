@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Iterable, Sequence
+import textwrap
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from smoothcert.report.blocks import Table, make_table, table_lines
 from smoothcert.visible import visible
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from rich.console import Console
+
+__all__ = ["Table", "make_table", "print_tables", "say"]
+
+_LEAST_WIDTH = 20  # narrower terminals break lines by themselves
 
 
 def say(line: str, *, error: bool = False) -> None:
@@ -22,46 +29,36 @@ def say(line: str, *, error: bool = False) -> None:
     print(visible(line), file=sys.stderr if error else sys.stdout, flush=True)
 
 
-def make_table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Table:
-    """Return a table whose first column is for names and whose others are for figures.
-
-    Args:
-        title: stands above it.
-        columns: headings; the first column is to the left, the others to the right.
-        rows: cells, as text.
-    """
-    from rich.box import SIMPLE_HEAD
-    from rich.markup import escape
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(
-        title=escape(visible(title)),  # a string, which rich sets in italics
-        title_justify="left",
-        box=SIMPLE_HEAD,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    for number, heading in enumerate(columns):
-        table.add_column(Text(visible(heading)), justify="right" if number else "left", no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(visible(cell)) for cell in row))
-    return table
-
-
 def print_tables(tables: Iterable[Table], small_print: Iterable[str], *, width: int) -> None:
-    """Print tables and the lines below them on standard output.
+    """Print tables and the lines below them on standard output, as wide as the terminal or as COLUMNS says.
 
     Args:
         tables: what `make_table` made.
-        small_print: lines, dimmed where there is a terminal.
-        width: characters per line where there is none.
+        small_print: lines, dimmed where there is a terminal, and broken between words where a width is known.
+        width: characters per line where there is no terminal, and no COLUMNS either.
     """
+    from rich.text import Text
+
+    console, is_known = _console(width)
+    rule = "─" if console.encoding.startswith("utf") else "-"
+    for table in tables:
+        for style, line in table_lines(table, max(console.width, _LEAST_WIDTH), rule):
+            console.print(Text(line, style=style), soft_wrap=True)
+    for line in small_print:
+        for part in _broken(visible(line), console.width) if is_known else [visible(line)]:
+            console.print(Text(part, style="dim"), soft_wrap=True)
+
+
+def _broken(line: str, width: int) -> list[str]:
+    """Break a line between words; a path that is longer than a line stays whole."""
+    return textwrap.wrap(line, max(width, _LEAST_WIDTH), break_long_words=False, break_on_hyphens=False)
+
+
+def _console(width: int) -> tuple[Console, bool]:
+    """Return where to print, and whether its width is one that somebody looks at."""
     from rich.console import Console
 
     terminal = Console()
-    console = terminal if terminal.is_terminal else Console(width=width)
-    for table in tables:
-        console.print(table)
-    for line in small_print:
-        console.print(visible(line), style="dim", highlight=False, markup=False, soft_wrap=True)
+    if terminal.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+        return terminal, True
+    return Console(width=width), False

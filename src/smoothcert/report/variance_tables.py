@@ -23,7 +23,7 @@ from smoothcert.theory import (
 )
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from smoothcert.report.terminal import Table
 
 CLEAN_PART_NAMES = {"mean": "mean of f(x+e)", "clean": "f(x)"}
 RADIUS_P = (0.6, 0.7, 0.8, 0.9, 0.97, 0.99, 0.999, 0.9999, 1.0)

@@ -2,9 +2,10 @@
 
 from smoothcert.store.auditing import AuditReport, Finding, Trust, audit
 from smoothcert.store.certify import certify, certify_panel
-from smoothcert.store.export import EXPORTERS, export_run
+from smoothcert.store.export import EXPORTERS, export_run, write_export
+from smoothcert.store.rounding import floor_digits
 from smoothcert.store.run import Run
-from smoothcert.store.tsv import floor_digits, format_tsv, read_tsv
+from smoothcert.store.tsv import format_tsv, read_tsv
 
 __all__ = [
     "EXPORTERS",
@@ -19,4 +20,5 @@ __all__ = [
     "floor_digits",
     "format_tsv",
     "read_tsv",
+    "write_export",
 ]

@@ -5,9 +5,12 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from pathlib import Path
 
+from smoothcert.atomic import check_target, write_atomically
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.registry import Registry
+from smoothcert.store.log_reach import reach_file, reach_text
 from smoothcert.store.run import Run
 from smoothcert.store.tsv import format_tsv
 
@@ -23,6 +26,25 @@ def export_run(run: Run, form: str) -> bytes:
         form: a name in `EXPORTERS`.
     """
     return EXPORTERS[form](run)
+
+
+def write_export(run: Run, form: str, path: Path) -> None:
+    """Write a run as a table to a file, and beside a TSV log how far it can reach (FILE.reach.json).
+
+    The field's columns have no place for that, and without it nobody can tell a radius at which all images failed
+    from one that these votes could not prove, or that was not asked about.
+
+    Args:
+        run: what to export.
+        form: a name in `EXPORTERS`.
+        path: the file, replaced if it is there.
+    """
+    content = export_run(run, form)
+    if form == "tsv":
+        check_target(reach_file(path))
+    write_atomically(path, content)
+    if form == "tsv":
+        write_atomically(reach_file(path), reach_text(run.reach, content))
 
 
 @EXPORTERS.register("tsv")

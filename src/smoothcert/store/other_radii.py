@@ -37,14 +37,24 @@ def default_radii(
 
 
 def in_norm(manifest: Mapping[str, Any], norm: str) -> dict[str, Any]:
-    """Return a manifest whose radii are in another norm; the noise keeps its own, as "norm_of_noise"."""
+    """Return a manifest whose radii are in another norm; the noise keeps its own, as "norm_of_noise".
+
+    The procedure as it was carried out stays as "procedure_of_noise": thresholds are those of its radii.
+    """
     source = manifest.get("norm_of_noise", manifest["norm"])
+    carried_out = manifest.get("procedure_of_noise", manifest["procedure"])
     procedure = dict(manifest["procedure"])
     for key in ("radius", "radii"):  # what was asked for, so that tables show it where it was proven
         if procedure.get(key) is not None:
             procedure[key] = converted(procedure[key], manifest, manifest["norm"], norm)
             procedure[key] = procedure[key].tolist() if key == "radii" else procedure[key]
-    return {**manifest, "norm": norm, "norm_of_noise": source, "procedure": procedure}
+    return {
+        **manifest,
+        "norm": norm,
+        "norm_of_noise": source,
+        "procedure": procedure,
+        "procedure_of_noise": carried_out,
+    }
 
 
 def converted(radius: Any, manifest: Mapping[str, Any], source: str, target: str) -> Any:

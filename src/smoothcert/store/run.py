@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.certificates import Results
+from smoothcert.certificates.reach import Reach
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.noise import NORMS
 from smoothcert.sampling import Counts
 from smoothcert.store.database import RunDatabase, refuse_no_run
 from smoothcert.store.other_radii import converted, default_radii, in_norm
+from smoothcert.store.reach import reach_of
 from smoothcert.store.rows import RowReader
 
 if TYPE_CHECKING:
@@ -111,6 +113,11 @@ class Run:
             predicted=np.asarray(predicted, dtype=np.int64),
             radius=np.asarray(self.column("radius"), dtype=np.float64),
         )
+
+    @cached_property
+    def reach(self) -> Reach:
+        """Which radii the run can speak of: those it asked about, up to the largest that its votes could prove."""
+        return reach_of(self.manifest)
 
     @cached_property
     def default_results(self) -> Results | None:

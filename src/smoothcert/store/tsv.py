@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from array import array
-from decimal import ROUND_FLOOR, Decimal, localcontext
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import Results
+from smoothcert.certificates.reach import Reach
 from smoothcert.errors import FormatError, StoreError
 from smoothcert.reading import read_bytes
+from smoothcert.store.log_reach import read_reach
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
+from smoothcert.store.rounding import floor_digits
 from smoothcert.store.rows import MOST_LABEL
 from smoothcert.store.run import Run
 
@@ -21,10 +24,19 @@ _MOST_BYTES = 2**24  # some 500,000 images
 _WIDEST = 2**12  # letters of a line
 
 
-def floor_digits(value: float, digits: int = 6) -> str:
-    """Return a radius rounded down to `digits` decimals, so that reading it back never gives a larger one."""
-    with localcontext(prec=400):  # enough for every float
-        return str(Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-digits), rounding=ROUND_FLOOR))
+@dataclass(frozen=True)
+class Log:
+    """What a log in the field's columns holds.
+
+    Args:
+        results: the certificates.
+        seconds: of each image.
+        reach: which radii they can speak of, as far as the log or the file beside it tells.
+    """
+
+    results: Results
+    seconds: NDArray[np.float64]
+    reach: Reach
 
 
 def clock(seconds: float) -> str:
@@ -57,16 +69,24 @@ def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
     Args:
         path: a tab-separated file; further columns are ignored. A bad row is refused with its line number.
     """
+    log = read_log(path)
+    return log.results, log.seconds
+
+
+def read_log(path: str | Path) -> Log:
+    """Return what a log in the field's columns holds; arguments and refusals as for `read_tsv`."""
     file = Path(path)
+    content = read_bytes(file, StoreError, most=_MOST_BYTES)
     try:
-        lines = read_bytes(file, StoreError, most=_MOST_BYTES).decode("utf-8").splitlines()
+        lines = content.decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise FormatError(f"{file} is not text: {error}") from error
     header = lines[0].split("\t") if lines else []
     missing = [name for name in COLUMNS if name not in header]
     if missing:
         raise FormatError(
-            f"{file} line 1: missing column {', '.join(missing)}; expected {' '.join(COLUMNS)}, tab-separated"
+            f"{file} line 1: missing column {', '.join(missing)}; expected {' '.join(COLUMNS)}, tab-separated, "
+            "as export --format tsv writes them"
         )
     places = [header.index(name) for name in COLUMNS]
     numbers, values = array("q"), array("d")  # not lists: a log may have a million lines
@@ -77,7 +97,8 @@ def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
     table = np.array(values, dtype=np.float64).reshape(-1, 5)
     index, label, predicted = table[:, :3].T.astype(np.int64)
     _refuse_repeats(file, np.array(numbers), index)
-    return Results(index, label, predicted, table[:, 3]), table[:, 4]
+    results = Results(index, label, predicted, table[:, 3])
+    return Log(results, table[:, 4], read_reach(file, content, results))
 
 
 def _row(file: Path, number: int, line: str, places: list[int]) -> tuple[int, int, int, float, float]:

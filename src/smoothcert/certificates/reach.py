@@ -1,0 +1,78 @@
+"""How far certificates could reach: what was asked, what the votes could prove, and what a cell says beyond it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from smoothcert.certificates.radii import named_radii
+
+
+class Note(Enum):
+    """What a share at a radius is not; the value is the sentence to show a person, `mark` what a cell shows."""
+
+    NOT_ASKED = "not asked about"
+    NOT_PROVABLE = "not provable: even all votes for one class would not prove it"
+    NOT_KNOWN = "not known: the log holds no radius as large, and does not tell what its votes could prove"
+    AT_LEAST = "not asked about: at least what is proven at the next larger radius that was"
+
+    @property
+    def mark(self) -> str:
+        """What stands in a cell: instead of a figure, or before it."""
+        return {"NOT_ASKED": "–", "NOT_PROVABLE": "n/p", "NOT_KNOWN": "?", "AT_LEAST": "≥"}[self.name]
+
+    @property
+    def hides(self) -> bool:
+        """True if there is no figure to show."""
+        return self is not Note.AT_LEAST
+
+
+@dataclass(frozen=True)
+class Reach:
+    """The radii that a set of certificates can speak of. Not what was certified: none of its images need reach it.
+
+    Args:
+        largest: the largest radius that its votes could prove, in pixel units; None if not even radius 0.
+        asked: the radii that were asked about, increasing; None if the largest one was looked for.
+        is_known: False where only the certificates themselves tell, as in a log: then `largest` is the largest found.
+    """
+
+    largest: float | None
+    asked: tuple[float, ...] | None = None
+    is_known: bool = True
+
+    @cached_property
+    def _asked(self) -> frozenset[float]:
+        return frozenset(named_radii(self.asked or ()).tolist())
+
+    def note(self, radius: float, share: float) -> Note | None:
+        """Return what is to be said of a share of certified images; None if it is what it seems.
+
+        Args:
+            radius: where the share was read, in pixel units, as `named_radii` gives it.
+            share: of the images, certified at that radius or more.
+        """
+        if self.asked is not None and radius not in self._asked:
+            return Note.AT_LEAST if share > 0 else Note.NOT_ASKED
+        if share > 0 or (self.largest is not None and radius <= self.largest):
+            return None
+        return Note.NOT_PROVABLE if self.is_known else Note.NOT_KNOWN
+
+    def notes(self, radii: ArrayLike, shares: ArrayLike) -> list[Note | None]:
+        """Return a note for each radius."""
+        return [
+            self.note(r, s) for r, s in zip(np.ravel(radii).tolist(), np.ravel(shares).tolist(), strict=True)
+        ]
+
+    def told(self, radii: Iterable[float], shares: NDArray[np.float64]) -> list[float | None]:
+        """Return the shares, None in place of those that say nothing."""
+        notes = self.notes(list(radii), shares)
+        return [
+            None if note is not None and note.hides else share
+            for share, note in zip(shares.tolist(), notes, strict=True)
+        ]

@@ -1,0 +1,84 @@
+"""What certificates cost, as columns of a table: votes, passes, and what early stopping saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from smoothcert.report.summary import Summary
+from smoothcert.store import floor_digits
+
+COST_LINES = {
+    "votes": "votes: mean per image, counting those that chose the class.",
+    "passes": "passes: network evaluations per vote, as counted; of heads, where one network has several.",
+    "SampleRF": "SampleRF: votes of CERTIFY (100 + 100,000) over votes per image of the run, rounded down.",
+    "TimeRF": "TimeRF: worker seconds per image of the run given by --against over those of the run, rounded down.",
+    "ASR": "ASRj: images (%) that ended in stage j, certified or given up; --json tells these apart.",
+}
+
+
+def cost_columns(summaries: Sequence[Summary], reference: Summary | None = None) -> dict[str, list[str]]:
+    """Return cells by heading, one per summary; what no summary has is left out.
+
+    Args:
+        summaries: the rows.
+        reference: a run of CERTIFY to compare time with.
+    """
+    columns: dict[str, list[str]] = {}
+    if any(summary.samples is not None for summary in summaries):
+        columns["votes"] = [_votes(summary) for summary in summaries]
+    if any(summary.evaluations_per_vote not in (None, 1.0) for summary in summaries):
+        columns["passes"] = [_rounded(summary.evaluations_per_vote) for summary in summaries]
+    saved = [_sample_factor(summary) for summary in summaries]
+    if any(factor is not None for factor in saved):
+        columns["SampleRF"] = [_factor(factor) for factor in saved]
+    if reference is not None:
+        columns["TimeRF"] = [_factor(time_factor(summary, reference)) for summary in summaries]
+    for stage in range(1, 1 + max((_stages(summary) for summary in summaries), default=0)):
+        columns[f"ASR{stage}"] = [_returned(summary, stage) for summary in summaries]
+    return columns
+
+
+def cost_lines(headings: Sequence[str]) -> list[str]:
+    """Return what the headings mean."""
+    return [
+        line for name, line in COST_LINES.items() if any(heading.startswith(name) for heading in headings)
+    ]
+
+
+def time_factor(summary: Summary, reference: Summary) -> float | None:
+    """Return TimeRF, worker seconds per image of the reference over those of a run; None for a log, or without time."""
+    if not summary.manifest or not summary.seconds or not len(reference.results):
+        return None
+    return reference.seconds / len(reference.results) / (summary.seconds / len(summary.results))
+
+
+def _sample_factor(summary: Summary) -> float | None:
+    """Return SampleRF; None for CERTIFY itself, whose fewer votes would only prove less."""
+    if summary.manifest.get("procedure", {}).get("name", "fixed") == "fixed":
+        return None
+    factor: float | None = summary.cost.get("sample_reduction")
+    return factor
+
+
+def _factor(value: float | None) -> str:
+    return "" if value is None else floor_digits(value, 2)
+
+
+def _votes(summary: Summary) -> str:
+    return "" if summary.samples is None or not len(summary.samples) else f"{summary.samples.mean():.0f}"
+
+
+def _rounded(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}"
+
+
+def _stages(summary: Summary) -> int:
+    return len(summary.manifest.get("procedure", {}).get("stages", ()))
+
+
+def _returned(summary: Summary, stage: int) -> str:
+    """Return ASR of a stage; 0.0 where the run had that stage and no image ended in it."""
+    if stage > _stages(summary) or not len(summary.results):
+        return ""
+    shares = summary.cost.get("returned_by_phase", {}).get(f"stage-{stage}", {})
+    return f"{100 * sum(shares.values()):.1f}"

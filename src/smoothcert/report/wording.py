@@ -1,0 +1,58 @@
+"""What a run is about, in words: its images, its setting, how far its votes can reach."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothcert.certificates.radii import named_radii
+from smoothcert.certificates.reach import Reach
+from smoothcert.store import floor_digits
+
+
+def setting_text(manifest: Mapping[str, Any], reach: Reach) -> str:
+    """Return data, noise, norm, procedure, error probability and reach of a run in one line."""
+    noise = ", ".join(f"{key} {value:g}" for key, value in manifest["noise"].items() if key != "name")
+    derived = f" (turned from {manifest['norm_of_noise']})" if "norm_of_noise" in manifest else ""
+    return (
+        f"{manifest['dataset']['name']} ({manifest['dataset']['split']}), "
+        f"{manifest['noise']['name']} noise ({noise}), radii in {manifest['norm']}{derived}, "
+        f"procedure {_procedure_text(manifest['procedure'])}, "
+        f"error at most {manifest['alpha']:g} per image, {_reach_text(reach)}"
+    )
+
+
+def describe_indices(indices: NDArray[np.int64]) -> str:
+    """Return an index set in words, because the choice of images moves every figure."""
+    if len(indices) == 0:
+        return "no images"
+    ordered = np.sort(indices)
+    steps = np.unique(np.diff(ordered))
+    if len(ordered) == 1:
+        return f"image {ordered[0]}"
+    if len(steps) == 1:
+        every = "" if steps[0] == 1 else f", every {steps[0]}th"
+        return f"images {ordered[0]} to {ordered[-1]}{every}"
+    return f"{len(ordered)} images between {ordered[0]} and {ordered[-1]}"
+
+
+def _reach_text(reach: Reach) -> str:
+    """Return in words how far the votes of a run can reach."""
+    if reach.largest is None:
+        return "no radius provable with so few votes"
+    if reach.asked is not None and reach.largest == reach.asked[-1]:
+        return "each asked radius provable"
+    return f"radii provable up to {floor_digits(reach.largest, 5)}"
+
+
+def _procedure_text(procedure: Mapping[str, Any]) -> str:
+    """Return a procedure with its numbers in words."""
+    shown = {key: value for key, value in procedure.items() if key != "name" and value is not None}
+    numbers = ", ".join(
+        f"{key} {' '.join(f'{one:g}' for one in named_radii(value)) if isinstance(value, list) else value}"
+        for key, value in shown.items()
+    )
+    return f"{procedure['name']} ({numbers})" if numbers else str(procedure["name"])
