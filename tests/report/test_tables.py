@@ -113,7 +113,8 @@ def test_the_papers_acr_of_the_envelope_is_the_best_members(capsys):
     assert told["certified_accuracy"] == {"0.00": 1.0, "0.50": 0.25, "2.00": None}
 
 
-def test_both_stand_in_the_table(capsys):
+def test_both_stand_in_the_table(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
     voting = sc.VotingEnsemble([HalfSpace(margin) for margin in (0.1, 0.3)])
     panel = sc.Panel([voting], ["a", "b", "soft"]).eval()
     points = (CENTRE + np.linspace(-0.2, 0.2, 12)[:, None]).astype(np.float32)
