@@ -12,7 +12,7 @@ from smoothcert.arguments import check_kind, check_path
 from smoothcert.attacks.attack_plan import AttackPlan
 from smoothcert.attacks.attempts import AttackResults
 from smoothcert.attacks.record import AttackRecord
-from smoothcert.certificates import SmoothedClassifier, check_subjects
+from smoothcert.certificates import SmoothedClassifier, check_match, check_subjects
 from smoothcert.certificates.identity import identities
 from smoothcert.certificates.procedure import MOST_RADIUS
 from smoothcert.certificates.radii import named_radii
@@ -85,6 +85,7 @@ def attack_images(
         seed = check_seed(seed)
         chosen = run.column("idx") if run is not None and indices is None else indices
         images = check_indices(dataset, chosen)
+        check_match(classifier, dataset, images)
         _check(classifier, radii, steps, m, run)
         distances = tuple(sorted({float(radius) for radius in named_radii(radii)} - {0.0}))
         plan = AttackPlan(

@@ -21,8 +21,8 @@ from smoothcert.seeding import generator_for
 from smoothcert.store import certify
 from smoothcert.training import TrainConfig
 from smoothcert.training.accuracy import head_accuracies
-from smoothcert.training.course import holdout_copies
 from smoothcert.training.apart import train_apart
+from smoothcert.training.course import holdout_copies
 
 
 @dataclass(frozen=True)

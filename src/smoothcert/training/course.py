@@ -168,7 +168,7 @@ def _measured(
 
 
 def holdout_copies(images: int) -> int:
-    """Return how many noisy copies of each of so many hold-out images tell which epoch is best: 2,000 in all, 1 to 10."""
+    """Return how many noisy copies of each hold-out image tell which epoch is best: 2,000 in all, from 1 to 10 each."""
     return min(max(1, _HOLDOUT_VOTES // images), _MOST_COPIES)
 
 
