@@ -26,7 +26,7 @@ def walked(plan, chance, draws):
         votes = np.zeros(2, dtype=np.int64)
         for seen, now in zip((0, *phase.looks), phase.looks, strict=False):
             first = draws.binomial(now - seen, chance)
-            votes = votes + [first, now - seen - first]
+            votes = np.add(votes, [first, now - seen - first])
             if trial.absorb(look, Counts(votes.copy(), now, now)):
                 return spent + now
             look += 1

@@ -85,7 +85,6 @@ def attack_images(
         seed = check_seed(seed)
         chosen = run.column("idx") if run is not None and indices is None else indices
         images = check_indices(dataset, chosen)
-        check_match(classifier, dataset, images)
         _check(classifier, radii, steps, m, run)
         distances = tuple(sorted({float(radius) for radius in named_radii(radii)} - {0.0}))
         plan = AttackPlan(
@@ -102,6 +101,7 @@ def attack_images(
             certified={} if run is None else _certified(run, classifier, dataset, images),
             how={"engine": _engine(engine, run), "workers": workers},
         )
+        check_match(classifier, dataset, images)  # after what says that the run is about something else
         plan.check()
         proof = {"certified_alpha": "alpha", "certified_seed": "seed"}
         known = {name: None if run is None else run.manifest[field] for name, field in proof.items()}

@@ -86,7 +86,7 @@ def _accuracies(
             noisy = torch.empty_like(images)
             for _ in range(draws):
                 noise.perturb(images, noisy, generator)
-                for part, truth in zip(noisy.split(rows), labels.split(rows), strict=True):
+                for part, truth in zip(torch.split(noisy, rows), torch.split(labels, rows), strict=True):
                     logits = answer(part.to(device))
                     _refuse_nonsense(logits)
                     right = right + (logits.argmax(dim=-1).cpu() == truth.unsqueeze(1)).sum(dim=0)
