@@ -1,13 +1,14 @@
-"""The cost preview: exact votes at pilot shares, nothing certified, nothing written."""
+"""The cost preview: images tried by the clock, rivals, a table that fits, nothing certified, nothing written."""
+
+import re
 
 import numpy as np
 import pytest
 import torch
 
 import smoothcert as sc
-from smoothcert.bounds import operate
-from smoothcert.execution import calibrate, expected_votes, preview
-from smoothcert.execution.preview import PILOT_VOTES
+from smoothcert.cli.app import main
+from smoothcert.execution import Trial, find_rivals, guiding_plan, preview
 from truth import CENTRE, half_space
 
 NOISE = sc.Gaussian(0.25)
@@ -15,48 +16,105 @@ POINTS = np.full((30, 1), CENTRE, dtype=np.float32)
 DATASET = sc.Dataset.from_arrays(POINTS, np.ones(30, dtype=np.int64))
 
 
-def certification(procedure):
+@pytest.fixture
+def trial():
+    procedure = sc.GroupSequential(radius=0.1)
     classifier = sc.SmoothedClassifier(half_space(0.25), NOISE, 2)
-    return classifier.certification(
+    bound = classifier.certification(
         procedure, alpha=0.001, seed=1, engine="torch", example=DATASET.image(0), images=30
     )
+    return Trial(bound, DATASET, range(30), 256, bound.plan, lambda done, note: None)
 
 
-def test_calibration_draws_pilot_votes_and_leaves_torch_as_found():
+def test_a_trial_draws_pilot_votes_and_leaves_torch_as_found(trial):
     before = torch.get_num_threads()
-    found = calibrate(certification(sc.FixedSample(n=100)), DATASET, range(30), batch_size=256, seconds=0.0)
-    assert found.seconds_per_vote > 0
-    assert len(found.shares) == 2  # as many images as fit one batch
+    speed = trial.speed(1, 60.0)
+    assert 0 < speed.slowest <= speed.mean <= speed.fastest
+    pilot = trial.pilot(speed, 0.0)
+    assert len(pilot) == pilot.images == 30
     assert torch.get_num_threads() == before
-    whole = calibrate(certification(sc.FixedSample(n=100)), DATASET, range(30), batch_size=256, seconds=60.0)
-    assert len(whole.shares) == 30
-    assert whole.shares.mean() == pytest.approx(0.8413, abs=4 * np.sqrt(0.1334 / (30 * PILOT_VOTES)))
+    share = pilot.leading.sum() / pilot.drawn.sum()
+    assert share == pytest.approx(0.8413, abs=4 * np.sqrt(0.1334 / pilot.drawn.sum()))
 
 
-@pytest.mark.parametrize("make", [sc.Sequential, sc.GroupSequential, sc.Staged])
-def test_expected_votes_are_exact_at_the_pilot_shares(make):
-    plan = make(radius=0.25).plan(NOISE, 0.001)
-    shares = np.array([0.6, 0.95])
-    by_hand = np.mean([operate(plan.boundaries[0], p).expected_votes for p in shares])
-    assert expected_votes(plan, shares) == pytest.approx(by_hand + (100 if plan.selects else 0))
+def test_a_trial_without_time_tries_some_images_nevertheless(trial):
+    pilot = trial.pilot(trial.speed(2, 0.0), 0.0)
+    assert 1 <= len(pilot) < 30
+    assert (pilot.drawn == trial.votes).all()
 
 
-def test_a_preview_names_the_asked_procedure_first_and_its_rivals():
-    found = calibrate(certification(sc.FixedSample(n=100)), DATASET, range(30), batch_size=256, seconds=0.0)
-    costs = preview(found, sc.GroupSequential(radius=0.25), NOISE, 0.001, images=30)
-    assert [cost.procedure for cost in costs] == ["group (asked)", "fixed", "staged", "sequential"]
-    assert costs[1].votes_per_image == 100_100
-    for cost in costs:
-        assert cost.worker_seconds == pytest.approx(cost.votes_per_image * 30 * found.seconds_per_vote)
+def test_what_is_tried_does_not_depend_on_workers(trial):
+    one = trial.with_other(trial.certification)
+    one.speed(1, 60.0)
+    two = trial.with_other(trial.certification)
+    two.speed(2, 60.0)
+    assert np.array_equal(one.counts, two.counts)
 
 
-def test_dry_run_writes_nothing(model_folder, tmp_path, monkeypatch, capsys):
-    from smoothcert.cli.app import main
+def test_rivals_have_the_target_of_what_was_asked():
+    rivals = find_rivals(sc.GroupSequential(radius=0.3), NOISE, 0.001)
+    assert [rival.label for rival in rivals] == ["group", "fixed", "staged", "sequential"]
+    assert rivals[3].options == "--procedure sequential --radius 0.3"
+    assert guiding_plan(rivals) is rivals[0].plan
 
-    command = f"smoothcert certify {model_folder} --first 20 --procedure group --radius 0.25 --dry-run"
-    monkeypatch.setattr("sys.argv", [*command.split(), "--out", str(tmp_path / "run")])
-    with pytest.raises(SystemExit) as done:
-        main()
-    assert done.value.code == 0
-    assert "group (asked)" in capsys.readouterr().out
-    assert not list(tmp_path.iterdir())
+
+@pytest.mark.parametrize("asked", [sc.FixedSample(n=50), sc.Sequential()])
+def test_without_a_target_one_is_proposed(asked):
+    rivals = find_rivals(asked, NOISE, 0.001)
+    assert rivals[-1].options == "--procedure group --radius 0.25"
+    assert guiding_plan(rivals) is rivals[-1].plan
+    assert len({rival.label for rival in rivals}) == len(rivals) == 3
+
+
+def test_a_preview_has_a_cost_for_each(trial):
+    rivals = find_rivals(sc.GroupSequential(radius=0.1), NOISE, 0.001)
+    costs = preview(trial.pilot(trial.speed(1, 60.0), 0.0), rivals)
+    assert [cost.rival for cost in costs] == rivals
+    assert all(cost.votes.low <= cost.votes.mean <= cost.votes.high for cost in costs)
+    assert costs[1].votes.low == costs[1].votes.high == 100_100
+
+
+@pytest.fixture
+def dry_run(model_folder, tmp_path, monkeypatch, capsys):
+    def run(*options):
+        command = [
+            "smoothcert",
+            "certify",
+            str(model_folder),
+            "--dry-run",
+            "--trial-seconds",
+            "0.5",
+            *options,
+        ]
+        monkeypatch.setattr("sys.argv", [*command, "--out", str(tmp_path / "run")])
+        with pytest.raises(SystemExit) as done:
+            main()
+        assert done.value.code == 0
+        assert not list(tmp_path.iterdir())
+        return capsys.readouterr().out
+
+    return run
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "options", ["--first 20 --procedure group --radius 0.25", "--procedure sequential --radii 0,0.25,0.5"]
+)
+def test_a_dry_run_prints_ranges_in_eighty_columns_and_writes_nothing(dry_run, options):
+    table = dry_run(*options.split()).partition("engine")[0]
+    row = next(
+        line
+        for line in table.splitlines()
+        if line.split()[:1] == [options.split("--procedure ")[1].split()[0]]
+    )
+    assert re.search(r"[\d,]+ +[\d,]+ to [\d,]+ +\d", row)
+    assert "…" not in table
+    assert max(len(line.rstrip()) for line in table.splitlines()) <= 80
+
+
+@pytest.mark.slow
+def test_a_long_run_is_told_what_would_shorten_it(dry_run):
+    out = dry_run("--n", "100000000")
+    assert "days" in out
+    assert re.search(r"--procedure group --radius 0.25: ", out)
+    assert "int8" not in out

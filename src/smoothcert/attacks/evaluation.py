@@ -12,7 +12,7 @@ from smoothcert.arguments import check_kind, check_path
 from smoothcert.attacks.attack_plan import AttackPlan
 from smoothcert.attacks.attempts import AttackResults
 from smoothcert.attacks.record import AttackRecord
-from smoothcert.certificates import SmoothedClassifier, check_subjects
+from smoothcert.certificates import SmoothedClassifier, check_match, check_subjects
 from smoothcert.certificates.identity import identities
 from smoothcert.certificates.procedure import MOST_RADIUS
 from smoothcert.certificates.radii import named_radii
@@ -103,6 +103,7 @@ def attack_images(
             certified={} if run is None else _certified(run, classifier, dataset, images),
             how={"engine": _engine(engine, run), "workers": workers},
         )
+        check_match(classifier, dataset, images)  # after what says that the run is about something else
         plan.check()
         proof = {"certified_alpha": "alpha", "certified_seed": "seed"}
         known = {name: None if run is None else run.manifest[field] for name, field in proof.items()}

@@ -14,6 +14,7 @@ from smoothcert.certificates.sequential import Sequential
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.certificates.staged import Staged
 from smoothcert.certificates.subjects import check_subjects
+from smoothcert.certificates.trained_for import TrainedFor, check_match
 
 __all__ = [
     "ACR_CAVEAT",
@@ -30,9 +31,11 @@ __all__ = [
     "SmoothedClassifier",
     "Staged",
     "Tally",
+    "TrainedFor",
     "Trial",
     "check_batch_size",
     "check_image",
+    "check_match",
     "check_subjects",
     "load_classifier",
     "named_radii",

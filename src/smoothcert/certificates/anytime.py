@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smoothcert.bounds import confidence_sequence_lower
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.outcome import Outcome
@@ -15,6 +18,7 @@ from smoothcert.sampling import CHUNK_VOTES, Counts, Phase
 _GROWTH = (
     1.1  # of the votes between two looks: inverting the e-process takes milliseconds, so not at every border
 )
+_CURVE_POINTS = 128  # where a simulation reckons bounds
 _TYPICAL_SHARE = 4  # a quarter of the cap, for choices about speed
 
 
@@ -22,6 +26,22 @@ _TYPICAL_SHARE = 4  # a quarter of the cap, for choices about speed
 def _lower(votes: int, drawn: int, alpha: float) -> float:
     """Return the confidence sequence's lower bound; kept, because many images pass through the same counts."""
     return float(confidence_sequence_lower(votes, drawn, alpha))
+
+
+def _curves(
+    counts: NDArray[np.int64], drawn: int, cap: int, alpha: float, beta: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return what counts prove and what they may still prove at the cap; between some of many, interpolated."""
+    known = np.unique(counts)
+    known = known[np.unique(np.linspace(0, len(known) - 1, _CURVE_POINTS).round().astype(np.int64))]
+    missing = confidence_sequence_lower(drawn - known, drawn, beta)
+    hoped = known + ((cap - drawn) * (1 - missing)).astype(np.int64)
+    curves = (
+        confidence_sequence_lower(known, drawn, alpha),
+        confidence_sequence_lower(hoped, cap, alpha),
+    )
+    proven, reachable = (np.interp(counts, known, curve) for curve in curves)
+    return proven, reachable
 
 
 def spaced_looks(votes: int) -> tuple[int, ...]:
@@ -55,6 +75,25 @@ class AnytimePlan(Plan):
     def planned_votes(self) -> int:
         """Votes to reckon with per image."""
         return super().planned_votes // _TYPICAL_SHARE
+
+    def simulated_votes(  # noqa: D102
+        self, chances: NDArray[np.float64], draws: np.random.Generator
+    ) -> NDArray[np.int64]:
+        choosing, bounding = self.phases
+        spent, open_ = np.full(len(chances), choosing.votes, dtype=np.int64), np.arange(len(chances))
+        counts, best, seen = np.zeros(len(chances), dtype=np.int64), np.zeros(len(chances)), 0
+        for look in bounding.looks:
+            counts = counts + draws.binomial(look - seen, chances[open_])
+            spent[open_] += look - seen
+            seen = look
+            proven, reachable = _curves(counts, look, bounding.votes, self.alpha, self.beta)
+            best = np.maximum(best, proven)
+            growth = self.noise.radius(reachable) - self.noise.radius(best)
+            going = growth > self.tolerance
+            open_, counts, best = open_[going], counts[going], best[going]
+            if not len(open_):
+                break
+        return spent
 
     def start(self) -> Trial:
         """Return a new trial."""

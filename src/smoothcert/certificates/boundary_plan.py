@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
 
+import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from smoothcert.bounds import Boundary, shared_vote_level
@@ -54,6 +56,38 @@ class BoundaryPlan(Plan):
         """The phase of each bounding look."""
         bounding = self.phases[1:] if self.selects else self.phases
         return tuple(phase.name for phase in bounding for _ in phase.looks)
+
+    def simulated_votes(  # noqa: D102
+        self, chances: NDArray[np.float64], draws: np.random.Generator
+    ) -> NDArray[np.int64]:
+        spent = np.full(len(chances), self.phases[0].votes if self.selects else 0, dtype=np.int64)
+        open_ = np.arange(len(chances))
+        counts, proven = np.zeros(len(chances), dtype=np.int64), np.zeros(len(chances), dtype=np.int64)
+        first, seen = self.boundaries[0], 0
+        for k, look in enumerate(first.looks.tolist()):
+            step = look if first.fresh else look - seen
+            seen = look
+            drawn = draws.binomial(step, chances[open_])
+            counts = drawn if first.fresh else counts + drawn
+            spent[open_] += step
+            proven, ended = self._judged(k, counts, proven)
+            open_, counts, proven = open_[~ended], counts[~ended], proven[~ended]
+            if not len(open_):
+                break
+        return spent
+
+    def _judged(
+        self, k: int, counts: NDArray[np.int64], proven: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return by image how many radii are proven after look k, and whether it ends there."""
+        proven, ended = proven.copy(), np.zeros(len(counts), dtype=bool)
+        for number in range(len(self.radii)):
+            here = proven == number
+            if here.any():  # not before: boundaries of large radii are made when asked for
+                boundary = self.boundaries[number]
+                proven[here & (counts >= boundary.certify[k])] += 1
+                ended |= (proven == number) & (counts <= boundary.abandon[k])
+        return proven, ended | (proven == len(self.radii))
 
     def start(self) -> Trial:
         """Return a new trial."""

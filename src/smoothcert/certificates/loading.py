@@ -6,6 +6,7 @@ from pathlib import Path
 
 from smoothcert.arguments import check_path
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
+from smoothcert.certificates.trained_for import TrainedFor
 from smoothcert.ensembles import (
     EarlyExitEnsemble,
     EnsembleCard,
@@ -13,6 +14,7 @@ from smoothcert.ensembles import (
     VotingEnsemble,
     load_model,
     read_any_card,
+    trained_on,
 )
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw, noise_from
@@ -27,15 +29,17 @@ def load_classifier(folder: str | Path, *, noise: NoiseLaw | None = None) -> Smo
     """
     folder = check_path("folder", folder)
     model, card = load_model(folder)
+    own = noise_from(dict(card.noise))
     classifier = SmoothedClassifier(
         model,
-        noise=noise_from(dict(card.noise)) if noise is None else noise,
+        noise=own if noise is None else noise,
         num_classes=card.num_classes,
         input_shape=tuple(card.input_shape),
         class_names=tuple(card.class_names),
         folder=folder,
     )
     classifier.fitted = getattr(card, "fitted", ())
+    classifier.trained_for = TrainedFor(trained_on(folder), own, tuple(card.class_names))
     return classifier
 
 
@@ -62,6 +66,6 @@ def panel_classifier(
         input_shape=classifier.input_shape,
         class_names=classifier.class_names,
     )
-    together.fitted = classifier.fitted
+    together.fitted, together.trained_for = classifier.fitted, classifier.trained_for
     folders = [Path(folder) / member.path for member in card.members]
     return together, dict(zip(panel.names, [*folders, Path(folder)], strict=True))

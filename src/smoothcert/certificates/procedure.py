@@ -9,6 +9,7 @@ from dataclasses import asdict
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smoothcert.bounds.clopper_pearson import MOST_TRIALS
 from smoothcert.certificates.certificate import Tally, Verdict
@@ -44,6 +45,17 @@ class Plan(ABC):
     def planned_votes(self) -> int:
         """Votes to reckon with per image, for choices about speed; all of them unless it stops early."""
         return sum(phase.votes for phase in self.phases)
+
+    def simulated_votes(self, chances: NDArray[np.float64], draws: np.random.Generator) -> NDArray[np.int64]:
+        """Return the votes that made-up images take, drawn at random; for previews, no certificate rests on it.
+
+        All that are planned, unless the plan can stop early.
+
+        Args:
+            chances: probability of the leading class by image, in [0, 1]; it is taken to be the one chosen.
+            draws: where the votes come from.
+        """
+        return np.full(len(chances), sum(phase.votes for phase in self.phases), dtype=np.int64)
 
     @abstractmethod
     def start(self) -> Trial:

@@ -17,6 +17,7 @@ from smoothcert.certificates.identity import identities, is_settled
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.prediction import plan_prediction
 from smoothcert.certificates.procedure import Plan, Procedure
+from smoothcert.certificates.trained_for import TrainedFor
 from smoothcert.engines import Engine, Model, build_engine, engine_rule
 from smoothcert.ensembles import HoldoutUse
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
@@ -70,6 +71,8 @@ class SmoothedClassifier:
         self.folder = folder
         # Hold-out images that chose something about the model: `sc.certify` refuses them.
         self.fitted: tuple[HoldoutUse, ...] = ()
+        # What its card says; `sc.certify` says so where it is asked about something else.
+        self.trained_for: TrainedFor | None = None
         self._last_engine: tuple[Any, Engine] | None = None
 
     def __repr__(self) -> str:

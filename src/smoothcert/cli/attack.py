@@ -16,7 +16,7 @@ from smoothcert.attacks import METHODS, AttackResults, attack_images
 from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option, path_option
-from smoothcert.data import load_dataset, select_indices
+from smoothcert.data import select_indices
 from smoothcert.noise import noise_from
 from smoothcert.report import (
     Summary,
@@ -37,7 +37,7 @@ _SIGMAS = (0.5, 1.0, 1.5, 2.0, 3.0)  # default radii where no run says which
 def attack(
     model: opt.ModelFolder,
     out: Annotated[Path, folder_option("--out", text="Folder to write to.")],
-    dataset: opt.DatasetName = "digits",
+    dataset: opt.DatasetName = None,
     data_dir: opt.DataDir = None,
     every: Annotated[int | None, typer.Option("--every", help="Every K-th test image.")] = None,
     first: Annotated[int | None, typer.Option("--first", help="The first N test images.")] = None,
@@ -89,7 +89,7 @@ def attack(
 
       smoothcert attack demo/models/ensemble --method autoattack --m 32 --first 20 --radii 0.5 --out attacks/auto
     """
-    images = load_dataset(dataset, split="test", data_dir=data_dir)
+    images = opt.load_images(model, dataset, data_dir)
     certified = None if run is None else Run.open(run)
     picked = select_indices(len(images), every=every, first=first, indices=indices)
     chosen = every is not None or first is not None or indices is not None

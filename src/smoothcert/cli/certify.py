@@ -12,14 +12,15 @@ from smoothcert import store
 from smoothcert.certificates import panel_classifier
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option
-from smoothcert.data import load_dataset, select_indices
+from smoothcert.data import select_indices
 from smoothcert.report import Summary, print_preview, print_summaries
+from smoothcert.report.preview_table import TRIAL_SECONDS
 
 
 def certify(
     model: opt.ModelFolder,
     out: Annotated[Path, folder_option("--out", text="Run folder to write.")],
-    dataset: opt.DatasetName = "digits",
+    dataset: opt.DatasetName = None,
     data_dir: opt.DataDir = None,
     every: Annotated[int | None, typer.Option("--every", help="Every K-th test image.")] = None,
     first: Annotated[int | None, typer.Option("--first", help="The first N test images.")] = None,
@@ -74,8 +75,14 @@ def certify(
         ),
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Try for two seconds and print what the run would cost.")
+        bool, typer.Option("--dry-run", help="Try some images and print what the run would cost, as a range.")
     ] = False,
+    trial_seconds: Annotated[
+        float,
+        typer.Option(
+            "--trial-seconds", help="Of --dry-run, about; more narrow the range.", min=0.5, max=3600.0
+        ),
+    ] = TRIAL_SECONDS,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out, or start it.")] = False,
 ) -> None:
     """Certify test images of a data set into a run folder.
@@ -100,7 +107,7 @@ def certify(
         tolerance=tolerance,
         **{"runner-up": True if runner_up else None},
     )
-    images = load_dataset(dataset, split="test", data_dir=data_dir)
+    images = opt.load_images(model, dataset, data_dir)
     classifier = opt.choose_classifier(model, noise, sigma, keep=keep, levels=levels, sound=sound)
     picked = select_indices(len(images), every=every, first=first, indices=indices)
     how: dict[str, Any] = {
@@ -111,7 +118,7 @@ def certify(
         "batch_size": batch_size,
     }
     if dry_run:
-        print_preview(classifier, images, picked, chosen, **how)
+        print_preview(classifier, images, picked, chosen, seconds=trial_seconds, **how)
         return
     outs, folders = {"run": out}, {"run": model}
     if with_members:

@@ -9,7 +9,9 @@ import typer
 
 from smoothcert.certificates import PROCEDURES, Procedure, SmoothedClassifier, load_classifier
 from smoothcert.cli.paths import path_argument, path_option
+from smoothcert.data import DATASETS, Dataset, load_dataset
 from smoothcert.engines import ENGINES
+from smoothcert.ensembles import trained_on
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NOISE_LAWS, GridGaussian, NoiseLaw, choose_noise
 from smoothcert.noise.choice import parameters_of
@@ -17,7 +19,9 @@ from smoothcert.seeding import check_seed
 from smoothcert.visible import brief
 
 ModelFolder = Annotated[Path, path_argument("MODEL", "Folder of a model or of an ensemble.")]
-DatasetName = Annotated[str, typer.Option("--dataset", help="Name of the data set.")]
+DatasetName = Annotated[
+    str | None, typer.Option("--dataset", help="Name of the data set; the model's own by default.")
+]
 DataDir = Annotated[Path | None, path_option("--data-dir", text="Where the data set's files are.")]
 NoiseName = Annotated[
     str | None,
@@ -56,6 +60,20 @@ Engine = Annotated[str, typer.Option("--engine", help=f"auto, {', '.join(ENGINES
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", help="Most rows per forward pass; changes no vote.")
 ]
+
+
+def load_images(model: Path, name: str | None, data_dir: Path | None) -> Dataset:
+    """Read the test split of a data set: the named one, or that which a model, or all of its members, learnt from."""
+    if name is None:
+        names = trained_on(model)
+        if len(names) > 1 or names[0] not in DATASETS:
+            raise InvalidArgumentError(
+                f"--dataset is needed: {model} was trained on {', '.join(map(brief, names))}, and "
+                f"{'its members must agree' if len(names) > 1 else 'no data set has that name'} to leave it out; "
+                f"known: {', '.join(DATASETS)}"
+            )
+        name = names[0]
+    return load_dataset(name, split="test", data_dir=data_dir)
 
 
 def choose_classifier(

@@ -8,15 +8,16 @@ from typing import Annotated
 
 import typer
 
+from smoothcert.certificates import check_match
 from smoothcert.cli import options as opt
-from smoothcert.data import load_dataset, select_indices
+from smoothcert.data import select_indices
 from smoothcert.seeding import check_seed
 from smoothcert.visible import visible
 
 
 def predict(
     model: opt.ModelFolder,
-    dataset: opt.DatasetName = "digits",
+    dataset: opt.DatasetName = None,
     data_dir: opt.DataDir = None,
     indices: Annotated[str, typer.Option("--indices", help="Test images A:B.")] = "0:10",
     noise: opt.NoiseName = None,
@@ -41,9 +42,11 @@ def predict(
       smoothcert predict demo/models/ensemble --dataset digits --indices 0:5
     """
     classifier = opt.choose_classifier(model, noise, sigma, keep=keep, levels=levels, sound=sound)
-    images = load_dataset(dataset, split="test", data_dir=data_dir)
+    images = opt.load_images(model, dataset, data_dir)
     answers, secret = [], check_seed(opt.choose_seed(seed))
-    for index in select_indices(len(images), indices=indices):
+    picked = select_indices(len(images), indices=indices)
+    check_match(classifier, images, picked)
+    for index in picked:
         found = classifier.predict(
             images.image(index),
             n,

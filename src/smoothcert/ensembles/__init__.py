@@ -21,6 +21,7 @@ from smoothcert.ensembles.prefixes import make_prefixes, prefix_name
 from smoothcert.ensembles.rules import UNWEIGHTED_RULES, VOTING_RULES
 from smoothcert.ensembles.simplex import minimise_quadratic
 from smoothcert.ensembles.sween import SWEEN_SOLVERS, SweenFit, fit_sween
+from smoothcert.ensembles.trained_on import trained_on
 from smoothcert.ensembles.trunked import TrunkedEnsemble, chosen_heads
 from smoothcert.ensembles.voting import VotingEnsemble
 
@@ -69,5 +70,6 @@ __all__ = [
     "save_ensemble",
     "solve_esbrs",
     "success_bound",
+    "trained_on",
     "whole_parts",
 ]

@@ -1,18 +1,29 @@
 """Many images -> certificates, on threads of this machine."""
 
-from smoothcert.execution.preview import Calibration, Cost, calibrate, expected_votes, preview
+from smoothcert.execution.forecast import Forecast, forecast, simulate_runs
+from smoothcert.execution.pilot import Pilot, deepened, first_votes
+from smoothcert.execution.preview import Cost, Rival, find_rivals, guiding_plan, preview
 from smoothcert.execution.progress import Progress, progress
 from smoothcert.execution.runner import ImageSource, Sink, certify_images
+from smoothcert.execution.trial import Speed, Trial
 
 __all__ = [
-    "Calibration",
     "Cost",
+    "Forecast",
     "ImageSource",
+    "Pilot",
     "Progress",
+    "Rival",
     "Sink",
-    "calibrate",
+    "Speed",
+    "Trial",
     "certify_images",
-    "expected_votes",
+    "deepened",
+    "find_rivals",
+    "first_votes",
+    "forecast",
+    "guiding_plan",
     "preview",
     "progress",
+    "simulate_runs",
 ]

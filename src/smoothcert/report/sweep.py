@@ -22,8 +22,7 @@ from smoothcert.store import certify
 from smoothcert.training import TrainConfig
 from smoothcert.training.accuracy import head_accuracies
 from smoothcert.training.apart import train_apart
-
-_HOLDOUT_VOTES = 2_000  # noisy hold-out images that each head answers, at least
+from smoothcert.training.course import holdout_copies
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def _head_accuracy(model: nn.Module, card: ModelCard, config: TrainConfig) -> tu
             model,
             holdout,
             noise_from(dict(card.noise)),
-            draws=max(1, _HOLDOUT_VOTES // len(holdout)),
+            draws=holdout_copies(len(holdout)),
             generator=generator_for(seed, 0, "holdout-noise"),
         )
 

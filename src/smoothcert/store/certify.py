@@ -17,6 +17,7 @@ from smoothcert.certificates import (
     Procedure,
     SmoothedClassifier,
     check_batch_size,
+    check_match,
     check_subjects,
 )
 from smoothcert.data import Dataset
@@ -123,6 +124,7 @@ def certify_panel(
             seed = int(known["seed"]) if seed is None else seed
             engine = known["engine"] if engine == "auto" else engine
         chosen = check_indices(dataset, indices)
+        check_match(classifier, dataset, chosen)
         refuse_overlap(classifier, dataset, chosen)
         first = _check_images(classifier, dataset, chosen)
         certification = classifier.certification(

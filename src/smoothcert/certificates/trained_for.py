@@ -1,0 +1,87 @@
+"""What a classifier was trained for, and whether it is now asked about something else."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from smoothcert.data import DATASETS, Dataset
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import NoiseLaw
+from smoothcert.visible import visible
+
+if TYPE_CHECKING:
+    from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
+
+_log = logging.getLogger("smoothcert")
+_SAME_BUT_FOR_ROUNDING = {"gaussian", "grid-gaussian"}  # to the grid of 8-bit images
+
+
+@dataclass(frozen=True)
+class TrainedFor:
+    """What the card of a model folder, or the cards of its members, say about the training.
+
+    Args:
+        datasets: names of the data sets, each once.
+        noise: law of the noise.
+        class_names: one name per class.
+    """
+
+    datasets: tuple[str, ...]
+    noise: NoiseLaw
+    class_names: tuple[str, ...]
+
+    def mismatch(self, dataset: Dataset, noise: NoiseLaw) -> str | None:
+        """Say in one line which of data set, classes and noise are others than in training; None if none is."""
+        other = []
+        if dataset.name not in self.datasets:
+            other.append(f"on data set {dataset.name} (trained on {', '.join(self.datasets)})")
+        # Arrays without names of their own have numbers for classes, which say nothing.
+        unnamed = dataset.name not in DATASETS and dataset.class_names == _numbers(dataset)
+        if not unnamed and dataset.class_names != self.class_names:
+            other.append("with other classes")
+        if not _is_same(self.noise, noise):
+            other.append(f"under {_called(noise)} noise (trained under {_called(self.noise)})")
+        if not other:
+            return None
+        return visible(
+            f"the model is asked {', '.join(other)}: its accuracy there is not what it was trained for"
+        )
+
+
+def check_match(classifier: SmoothedClassifier, dataset: Dataset, indices: Iterable[int]) -> None:
+    """Refuse labels that the classifier has no class for; log one line where it was trained for something else.
+
+    Not a matter of soundness: the certificates stay true, it is their accuracy that would be misread.
+
+    Args:
+        classifier: what is asked.
+        dataset: what it is asked about.
+        indices: which of the images.
+    """
+    for index in indices:
+        if not dataset.labels[index] < classifier.num_classes:
+            raise InvalidArgumentError(
+                f"image {index} of {dataset.name} has label {dataset.labels[index]}, but the model answers with "
+                f"{classifier.num_classes} classes, 0 to {classifier.num_classes - 1}; choose the data set that the "
+                "model is for, or number its classes as the model does"
+            )
+    trained = classifier.trained_for
+    line = None if trained is None else trained.mismatch(dataset, classifier.noise)
+    if line is not None:
+        _log.warning("%s", line)
+
+
+def _numbers(dataset: Dataset) -> tuple[str, ...]:
+    return tuple(str(number) for number in range(dataset.num_classes))
+
+
+def _is_same(one: NoiseLaw, other: NoiseLaw) -> bool:
+    names = {one.law_name, other.law_name}
+    return one.describe() == other.describe() or (names == _SAME_BUT_FOR_ROUNDING and one.std == other.std)
+
+
+def _called(noise: NoiseLaw) -> str:
+    return f"{noise.law_name} " + ", ".join(f"{name} {value:g}" for name, value in noise.parameters().items())

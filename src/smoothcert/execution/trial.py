@@ -1,0 +1,147 @@
+"""Drawing pilot votes against the clock, with the workers, batches and mixing of a run."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothcert.certificates import Certification, Plan
+from smoothcert.execution.pilot import Pilot, deepened, first_votes
+from smoothcert.execution.progress import Progress
+from smoothcert.execution.runner import ImageSource
+from smoothcert.sampling import Counts, Journey, Phase, travel
+
+_FEWEST_IMAGES = 32  # tried even where that takes longer than asked for ..
+_LONGER = 5  # .. but not this many times longer
+_SLICES = 6
+
+
+@dataclass(frozen=True)
+class Speed:
+    """Votes per second of some workers together: over their part of a trial, and in its slowest and fastest slice."""
+
+    workers: int
+    mean: float
+    slowest: float
+    fastest: float
+
+
+class Trial:
+    """Tries some images of a run, chosen by lot, and watches the clock. Nothing is certified.
+
+    Args:
+        certification: classifier, noise and procedure of the run.
+        source: where images come from.
+        indices: images of the run.
+        batch_size: rows per forward pass, as in the run.
+        plan: what the votes are to tell the cost of.
+        show: told how many seconds have passed.
+    """
+
+    def __init__(
+        self,
+        certification: Certification,
+        source: ImageSource,
+        indices: Sequence[int],
+        batch_size: int,
+        plan: Plan,
+        show: Progress,
+    ) -> None:
+        self.certification, self.source, self.batch_size = certification, source, batch_size
+        self.plan, self.votes, self.show = plan, first_votes(plan), show
+        # The same lot every time: another trial of the same run tries the same images.
+        self.order = [indices[place] for place in np.random.default_rng(0).permutation(len(indices))]
+        self.counts: list[NDArray[np.int64]] = []
+        self._begin = time.monotonic()
+
+    def with_other(self, certification: Certification) -> Trial:
+        """Return a trial of the same images by another engine, say, for the clock alone."""
+        return Trial(certification, self.source, self.order, self.batch_size, self.plan, self.show)
+
+    def speed(self, workers: int, seconds: float) -> Speed:
+        """Try further images for some seconds, or the first ones again, to see how fast some workers are."""
+        begin = time.monotonic()
+        fresh = self._places(len(self.counts), begin, seconds, enough=0)
+        found, ticks = self._drawn(fresh, workers, self.votes, "pilot-0")
+        self.counts += [found[place] for place in sorted(found)]
+        if len(found) < 2 * _SLICES:  # all were tried before: their votes again, for the clock alone
+            again = self._places(0, time.monotonic(), seconds, enough=0)
+            _, ticks = self._drawn(again, workers, self.votes, "pilot-0")
+        return _speed(workers, ticks, self.votes)
+
+    def pilot(self, speed: Speed, seconds: float) -> Pilot:
+        """Try further images for some seconds, then draw more votes of the costly ones in what is left of the time."""
+        begin = time.monotonic()
+        places = self._places(len(self.counts), begin, seconds, enough=_FEWEST_IMAGES)
+        found, _ = self._drawn(places, speed.workers, self.votes, "pilot-0")
+        self.counts += [found[place] for place in sorted(found)]
+
+        def draw(chosen: Sequence[int], votes: int, number: int) -> NDArray[np.int64]:
+            more, _ = self._drawn(chosen, speed.workers, votes, f"pilot-{number}")
+            return np.array([more[place] for place in chosen])
+
+        def votes_left() -> float:
+            return speed.mean * (seconds - (time.monotonic() - begin))
+
+        return deepened(np.array(self.counts), self.votes, len(self.order), self.plan, draw, votes_left)
+
+    def _places(self, first: int, begin: float, seconds: float, *, enough: int) -> Iterator[int]:
+        """Yield places of images until the time is up; every image costs the same, so none is avoided by that."""
+        for place in range(first, len(self.order)):
+            spent = time.monotonic() - begin
+            if place > first and spent >= seconds and (place >= enough or spent >= _LONGER * seconds):
+                return
+            yield place
+
+    def _drawn(
+        self, places: Iterable[int], workers: int, votes: int, phase: str
+    ) -> tuple[dict[int, NDArray[np.int64]], list[float]]:
+        """Return votes by place, and when each image was done, after the time of the begin."""
+        certification, place_of = self.certification, dict[int, int]()
+
+        def journeys() -> Iterator[Journey]:
+            for place in places:
+                index = self.order[place]
+                place_of[index] = place
+                deciders = [_Counted() for _ in certification.models]
+                image, phases = self.source.image(index), (Phase(phase, (votes,)),)
+                yield Journey(index, image, phases, deciders, certification.engine.num_classes)
+
+        found, ticks = dict[int, NDArray[np.int64]](), [time.monotonic()]
+        with certification.pool(workers, self.batch_size) as pool:
+            for journey in travel(journeys(), pool, batch_size=self.batch_size):
+                last = journey.deciders[-1]
+                assert isinstance(last, _Counted)
+                found[place_of[journey.index]] = last.votes
+                ticks.append(time.monotonic())
+                self.show(int(ticks[-1] - self._begin), f"{len(self.counts) or len(found)} images tried")
+        return found, ticks
+
+
+class _Counted:
+    """Keeps the votes and is content with them."""
+
+    votes: NDArray[np.int64]
+
+    def absorb(self, look: int, counts: Counts) -> bool:
+        self.votes = counts.votes
+        return True
+
+
+def _speed(workers: int, ticks: Sequence[float], votes: int) -> Speed:
+    """Return votes per second from the times at which images were done, the first of which is the begin."""
+    # What was done in the first tenth of the time also warmed up.
+    end = ticks[0] + (ticks[-1] - ticks[0]) / 10
+    warm = next(place for place, tick in enumerate(ticks) if place and tick >= end)
+    kept = ticks[warm:] if len(ticks) - warm > _SLICES else ticks
+    borders = np.linspace(0, len(kept) - 1, _SLICES + 1).round().astype(int)
+    pieces = [(b - a, kept[b] - kept[a]) for a, b in itertools.pairwise(borders) if b > a]
+    # Images are done in bunches, whole batches at a time, so a slice may seem to take no time at all.
+    rates = [votes * done / seconds for done, seconds in pieces if seconds > 0]
+    mean = votes * (len(kept) - 1) / max(kept[-1] - kept[0], 1e-9)
+    return Speed(workers, mean, min([mean, *rates]), max([mean, *rates]))
