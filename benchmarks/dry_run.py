@@ -53,17 +53,13 @@ def compare(model: Path, options: str, images: int) -> bool:
         votes = float(sc.Run.open(f"{folder}/run").to_frame()["samples"].mean())
     low, high = number(row["low"]), number(row["high"])
     quick, slow = last_range(row["times"])
-    slow += _START
     kept = low <= votes <= high, quick <= spent <= slow
     print(
         f"{model.name} {options}: {votes:,.0f} votes per image, told {low:,.0f} to {high:,.0f}: {_said(kept[0])}; "
-        f"{spent:.1f} s, told {quick:.1f} to {slow:.1f} (with {_START} s for starting Python): {_said(kept[1])}",
+        f"{spent:.1f} s, told {quick:.1f} to {slow:.1f}: {_said(kept[1])}",
         flush=True,
     )
     return all(kept)
-
-
-_START = 6  # seconds: what a command takes before and after its work
 
 
 def _said(kept: bool) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -118,7 +119,8 @@ def certify(
         "batch_size": batch_size,
     }
     if dry_run:
-        print_preview(classifier, images, picked, chosen, seconds=trial_seconds, **how)
+        started = time.process_time()  # in the end a run takes as long to get here
+        print_preview(classifier, images, picked, chosen, seconds=trial_seconds, started=started, **how)
         return
     outs, folders = {"run": out}, {"run": model}
     if with_members:

@@ -24,6 +24,7 @@ _SPEED_SHARE = 0.2  # of the time, for each number of workers
 _LONG = 60.0  # seconds from which on advice is given
 _FASTER = 1.15  # from where on another engine or more workers are worth a line
 _OVERHEAD = 1.1  # of a run over the pace of a trial: votes drawn in vain, storing, the last images alone
+_START_SPREAD = 2.0  # of the time to start, which other programs and cold files lengthen
 _ENOUGH_IMAGES = 500  # as papers certify of CIFAR-10
 
 
@@ -39,11 +40,18 @@ def print_preview(
     workers: int | None,
     batch_size: int | None,
     seconds: float = TRIAL_SECONDS,
+    started: float = 0.0,
 ) -> None:
     """Try some images and print the range of votes and time, by procedure and number of workers.
 
     Nothing is certified and nothing is written. Votes per image lie in their range for 95% of runs; times take the
     machine to be as busy as it is now.
+
+    Args:
+        seconds: how long to try.
+        started: seconds that the program took to start, which a run takes too.
+
+    The other arguments are those of the run.
     """
     check_match(classifier, dataset, indices)
     example = classifier.check_image(dataset.image(indices[0]))
@@ -58,7 +66,7 @@ def print_preview(
     rows = check_batch_size(batch_size, example, certification.engine)
     counts = sorted({1, check_workers(workers), check_workers(None)})
     certification.check({indices[0]: example}, batch_size=rows)
-    set_up = time.monotonic() - start
+    set_up = started + time.monotonic() - start
     rivals = find_rivals(procedure, certification.noise, alpha)
     with progress("trying", int(seconds) + 1, shown=True) as show:
         trial = Trial(certification, dataset, indices, rows, guiding_plan(rivals), show)
@@ -77,7 +85,8 @@ def print_preview(
         (_row(cost, columns, len(indices), set_up) for cost in costs),
     )
     small_print = (
-        f"engine {certification.engine.engine_name}, set up in {set_up:.1f} s, about {memory:,.0f} MB; votes/s: "
+        f"engine {certification.engine.engine_name}, started and set up in {set_up:.1f} s, about {memory:,.0f} MB; "
+        "votes/s: "
         + ", ".join(f"{s.mean:,.0f} by {s.workers} ({s.slowest:,.0f} to {s.fastest:,.0f})" for s in speeds),
         _source(pilot, seconds),
         *_advice(costs, speeds, here, len(indices), set_up, autocast),
@@ -104,7 +113,7 @@ def _figure(votes: float) -> str:
 def _seconds(cost: Cost, speed: Speed, images: int, set_up: float) -> tuple[float, float]:
     """Return the shortest and the longest time that a run may take."""
     quick, slow = images * cost.votes.low / speed.fastest, images * cost.votes.high / speed.slowest
-    return set_up + quick, set_up + slow * _OVERHEAD
+    return set_up + quick, _START_SPREAD * set_up + slow * _OVERHEAD
 
 
 def _source(pilot: Pilot, seconds: float) -> str:
