@@ -40,11 +40,18 @@ class Reach:
         largest: the largest radius that its votes could prove, in pixel units; None if not even radius 0.
         asked: the radii that were asked about, increasing; None if the largest one was looked for.
         is_known: False where only the certificates themselves tell, as in a log: then `largest` is the largest found.
+        norm: of the radii; None where a log does not tell.
     """
 
     largest: float | None
     asked: tuple[float, ...] | None = None
     is_known: bool = True
+    norm: str | None = None
+
+    @property
+    def proves_all(self) -> bool:
+        """Whether every radius that was asked about could be proven, or the largest was looked for."""
+        return self.asked is None or (self.largest is not None and self.asked[-1] <= self.largest)
 
     @cached_property
     def _asked(self) -> frozenset[float]:

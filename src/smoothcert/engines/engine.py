@@ -103,11 +103,19 @@ class Engine(ABC):
         if tuple(logits.shape) not in (wanted, plain):
             raise ModelOutputError(
                 f"the model must answer a batch of {batch.shape[0]} images with logits of shape {plain}, got "
-                f"{tuple(logits.shape)}; set num_classes to the model's number of logits"
+                f"{tuple(logits.shape)}; {_shape_fix(logits, wanted[0])}"
             )
         if rows == batch.shape[0]:
             return logits, passes
         return logits[:rows], None if passes is None else passes[:rows]
+
+
+def _shape_fix(logits: torch.Tensor, rows: int) -> str:
+    if logits.dim() == 1:
+        return "let it return a score for every class, not a label (of scikit-learn: predict_proba)"
+    if logits.dim() == 2 and logits.shape[0] == rows:
+        return "set num_classes to the model's number of logits"
+    return "let it return one row of scores for every image"
 
 
 ENGINES: Registry[type[Engine]] = Registry("engine")

@@ -58,7 +58,8 @@ def find_rivals(procedure: Procedure, noise: NoiseLaw, alpha: float) -> list[Riv
             continue
         name, radius = rival.procedure_name, _target(rival)
         aim = "" if radius is None else f" --radius {radius:g}"
-        label = f"{name} r={radius:g}" if target is None and radius is not None else name
+        own = target is None or len(getattr(procedure, "targets", None) or ()) > 1  # not what was asked for
+        label = f"{name} r={radius:g}" if own and radius is not None else name
         found.append(Rival(label, f"--procedure {name}{aim}", plan, radius is not None))
     return found
 

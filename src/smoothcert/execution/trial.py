@@ -19,6 +19,7 @@ from smoothcert.sampling import Counts, Journey, Phase, travel
 _FEWEST_IMAGES = 32  # tried even where that takes longer than asked for ..
 _LONGER = 5  # .. but not this many times longer
 _SLICES = 6
+_SPREAD = 2.5  # between the mean pace and the slowest or fastest one that is believed
 
 
 @dataclass(frozen=True)
@@ -144,4 +145,6 @@ def _speed(workers: int, ticks: Sequence[float], votes: int) -> Speed:
     # Images are done in bunches, whole batches at a time, so a slice may seem to take no time at all.
     rates = [votes * done / seconds for done, seconds in pieces if seconds > 0]
     mean = votes * (len(kept) - 1) / max(kept[-1] - kept[0], 1e-9)
-    return Speed(workers, mean, min([mean, *rates]), max([mean, *rates]))
+    # For the same reason a slice may seem fifty times as fast as the machine is.
+    slowest, fastest = max(min([mean, *rates]), mean / _SPREAD), min(max([mean, *rates]), mean * _SPREAD)
+    return Speed(workers, mean, slowest, fastest)

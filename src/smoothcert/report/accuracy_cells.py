@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import Results
+from smoothcert.certificates.radii import named_radii
 from smoothcert.certificates.reach import Note, Reach
 from smoothcert.report.summary import CONFIDENCE, Summary
 
@@ -61,11 +62,12 @@ def note_lines(notes: Iterable[Note | None]) -> Iterator[str]:
 
 
 def speaking(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the radii at which some summary has a figure; the first alone if there is none."""
+    """Return the radii at which some summary has a figure, or asked for one in vain; else the first alone."""
     kept = np.zeros(len(radii), dtype=bool)
     for summary in summaries:
         told = summary.reach.told(radii.tolist(), summary.results.certified_accuracy(radii))
-        kept |= [share is not None for share in told]
+        asked = named_radii(summary.asked or ())
+        kept |= np.array([share is not None for share in told]) | np.isin(radii, asked)
     return radii[kept] if kept.any() else radii[:1]
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.attacks import AttackResults
-from smoothcert.certificates.radii import named_radii
+from smoothcert.certificates.radii import named_radii, radius_key
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.accuracy_cells import note_lines, percent_up, share_cells
 from smoothcert.report.summary import Summary
@@ -47,6 +47,13 @@ def attack_rows(attack: AttackResults) -> dict[str, list[str]]:
 def _certified(attack: AttackResults, radii: NDArray[np.float64]) -> list[float | None]:
     """Return certified accuracy at radii, None where the run can say nothing."""
     return attack.reach.told(radii.tolist(), attack.certified_accuracy(radii))
+
+
+def _notes(attack: AttackResults, radii: NDArray[np.float64]) -> dict[str, str]:
+    notes = attack.reach.notes(radii, attack.certified_accuracy(radii))
+    return {
+        radius_key(radius): note.value for radius, note in zip(radii.tolist(), notes, strict=True) if note
+    }
 
 
 def attack_lines(attack: AttackResults) -> list[str]:
@@ -89,6 +96,7 @@ def attack_to_json(attack: AttackResults) -> dict[str, Any]:
         "radii": radii.tolist(),
         "accuracy_under_attack": upper,
         "certified_accuracy": lower,
+        "certified_accuracy_notes": _notes(attack, radii) if certified else {},
         "gap": None
         if lower is None
         else [None if low is None else high - low for high, low in zip(upper, lower, strict=True)],

@@ -72,7 +72,12 @@ def cost_figures(run: Run) -> dict[str, Any]:
     if not len(run):
         return {"sample_reduction": None, "returned_by_phase": {}, "consensus_rate": None}
     return {
-        "sample_reduction": sample_reduction(run),
+        "sample_reduction": sample_reduction(run) if _saves(run) else None,
         "returned_by_phase": returned_by_phase(run),
         "consensus_rate": consensus_rate(run),
     }
+
+
+def _saves(run: Run) -> bool:
+    """Return whether fewer votes are saved: not by CERTIFY itself, nor by a run that cannot prove what it asks."""
+    return run.manifest["procedure"]["name"] != "fixed" and run.reach.proves_all

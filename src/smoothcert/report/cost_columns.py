@@ -53,9 +53,6 @@ def time_factor(summary: Summary, reference: Summary) -> float | None:
 
 
 def _sample_factor(summary: Summary) -> float | None:
-    """Return SampleRF; None for CERTIFY itself, whose fewer votes would only prove less."""
-    if summary.manifest.get("procedure", {}).get("name", "fixed") == "fixed":
-        return None
     factor: float | None = summary.cost.get("sample_reduction")
     return factor
 

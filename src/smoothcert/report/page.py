@@ -141,6 +141,8 @@ def _headline(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:
     main, others = summaries[-1], summaries[:-1]
     count, their = (f"{len(main.results):,} images", "their") if len(main.results) > 1 else ("1 image", "its")
     certified = main.results.radius[main.results.correct]
+    if not len(certified) and not main.reach.proves_all:
+        return f"{name_span(main.name)} asked about radii that its votes <b>cannot prove</b>, of {count}"
     if not len(certified):
         return f"{name_span(main.name)} certifies <b>none</b> of {count} as {their} true class, at any radius"
     within = radii[radii <= certified.max()]

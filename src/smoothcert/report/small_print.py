@@ -58,7 +58,7 @@ def _warnings(summaries: Sequence[Summary]) -> Iterator[str]:
                 f"Warning: {summary.name} is unfinished, {summary.missing} of its images are missing; hard images end "
                 "last, so its figures look better than they are. Continue it with --resume."
             )
-    if len({summary.manifest["norm"] for summary in summaries if summary.manifest}) > 1:
+    if len({summary.reach.norm for summary in summaries} - {None}) > 1:
         yield "Warning: these runs measure radii in different norms; their radii cannot be compared."
     if len({summary.manifest["dataset"]["digest"] for summary in summaries if summary.manifest}) > 1:
         yield "Warning: these runs are about different data."

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from smoothcert.certificates import Results, radius_grid
 from smoothcert.certificates.radii import asked_radii, named_radii, radius_key
-from smoothcert.certificates.reach import Reach
+from smoothcert.certificates.reach import Note, Reach
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.report.cost import cost_figures
 from smoothcert.report.wording import describe_indices, setting_text
@@ -184,6 +184,8 @@ class Summary:
         shares = self.results.certified_accuracy(grid)
         low, high = self.results.certified_accuracy_interval(grid, CONFIDENCE)
         told, notes = self.reach.told(grid, shares), self.reach.notes(grid, shares)
+        # Where the share is only known to be so large or larger, so is the upper end.
+        high = np.where([note is Note.AT_LEAST for note in notes], 1.0, high)
         intervals = [list(pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
         return {
             "certified_accuracy": _by_radius(grid, told),

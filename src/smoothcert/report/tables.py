@@ -15,6 +15,7 @@ from smoothcert.report.accuracy_cells import (
     interval_cells,
     mark_lines,
     percent,
+    percent_up,
     share_cells,
     speaking,
 )
@@ -107,7 +108,7 @@ def print_summaries(
 
 def _figures(results: Results, cells: Sequence[str]) -> list[str]:
     """Return ACR, certified accuracy and abstentions."""
-    return [floor_digits(results.average_radius(), 5), *cells, f"{100 * results.abstained():.1f}"]
+    return [floor_digits(results.average_radius(), 5), *cells, percent_up(results.abstained())]
 
 
 def _curve_rows(curve: MembersCurve, grid: NDArray[np.float64], *, alone: bool) -> Iterator[Sequence[str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import operator
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,6 +21,8 @@ from smoothcert.certificates import (
     check_match,
     check_subjects,
 )
+from smoothcert.certificates.radii import asked_radii
+from smoothcert.certificates.reach import Reach
 from smoothcert.data import Dataset
 from smoothcert.ensembles import refuse_overlap
 from smoothcert.errors import InvalidArgumentError, SmoothcertError, UnsoundModelError
@@ -30,6 +33,8 @@ from smoothcert.store.manifest import check_same, make_manifest
 from smoothcert.store.places import begin, hold, origin_of, stored_manifest
 from smoothcert.store.run import Run
 from smoothcert.visible import brief
+
+_log = logging.getLogger("smoothcert")
 
 
 def certify(
@@ -148,6 +153,7 @@ def certify_panel(
         rows = check_batch_size(batch_size, first, certification.engine)
         some = {index: classifier.check_image(dataset.image(index)) for index in chosen[:COMPARED_CHUNKS]}
         certification.check(some, batch_size=rows)
+        _warn_of_radii_out_of_reach(certification)
         origins = [origin_of(out, (folders or {}).get(name), dataset) for name, out in runs_at.items()]
         databases = begin(runs_at.values(), stored, manifests, origins)
         try:
@@ -160,6 +166,18 @@ def certify_panel(
         for database in databases:
             database.close(finished=True)
         return runs
+
+
+def _warn_of_radii_out_of_reach(certification: Certification) -> None:
+    """Say so before the first vote where even unanimous votes could not prove what is asked."""
+    reach = Reach(certification.plan.largest_radius, asked_radii(certification.procedure))
+    if not reach.proves_all and reach.asked is not None:
+        most = "no radius" if reach.largest is None else f"at most {reach.largest:.4g}"
+        _log.warning(
+            "radius %g cannot be proven with these votes, whatever they are (%s can); take more (n)",
+            reach.asked[-1],
+            most,
+        )
 
 
 def _run(

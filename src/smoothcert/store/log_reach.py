@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -28,6 +28,7 @@ class _Told(Checked):
     """
 
     log_sha256: Annotated[str, Field(min_length=64, max_length=64)]
+    norm: Literal["l0", "l1", "l2", "linf"]
     largest_provable_radius: _Radius | None
     asked_radii: Annotated[list[_Radius], Field(min_length=1, max_length=1_000)] | None
 
@@ -46,6 +47,7 @@ def reach_text(reach: Reach, log: bytes) -> str:
     """
     told = {
         "log_sha256": hashlib.sha256(log).hexdigest(),
+        "norm": reach.norm,
         "largest_provable_radius": None if reach.largest is None else float(floor_digits(reach.largest)),
         "asked_radii": None
         if reach.asked is None
@@ -81,7 +83,7 @@ def read_reach(log: Path, content: bytes, results: Results) -> Reach:
         raise FormatError(
             f"{file} says that no radius above {largest} is provable, but {log} has {found}; {fix}"
         )
-    return Reach(largest, None if asked is None else tuple(sorted(set(asked))))
+    return Reach(largest, None if asked is None else tuple(sorted(set(asked))), norm=record["norm"])
 
 
 def largest_found(results: Results) -> float | None:

@@ -32,4 +32,4 @@ def reach_of(manifest: Mapping[str, Any], *, runner_up: bool = True) -> Reach:
         ) from error
     if largest is not None and "norm_of_noise" in manifest:
         largest = float(converted(largest, manifest, manifest["norm_of_noise"], manifest["norm"]))
-    return Reach(largest, asked_radii(manifest.get("procedure", {})))
+    return Reach(largest, asked_radii(manifest.get("procedure", {})), norm=manifest["norm"])

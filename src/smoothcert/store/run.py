@@ -164,7 +164,11 @@ class Run:
         return np.array([counts.votes.max() / counts.drawn for counts in self.final_counts], dtype=np.float64)
 
     def certified_accuracy(self, radii: ArrayLike) -> NDArray[np.float64]:
-        """Return the share of images certified as their label at each radius (pixel units) or more."""
+        """Return the share of images certified as their label at each radius (pixel units) or more.
+
+        A share of 0 may also mean that a radius was not asked about, or that the votes could not prove it: `reach`
+        tells.
+        """
         return self.results.certified_accuracy(radii)
 
     def average_radius(self) -> float:
