@@ -14,9 +14,13 @@ import torch
 from torch import nn
 
 import smoothcert as sc
-from smoothcert.engines import ENGINES
-from smoothcert.errors import ModelOutputError, SmoothcertError, UnsoundModelError
+from smoothcert.engines import ENGINES, TorchEngine
+from smoothcert.engines.understood import is_understood
+from smoothcert.errors import EngineDisagreementError, ModelOutputError, SmoothcertError, UnsoundModelError
+from smoothcert.sampling import Chunk
+from smoothcert.sampling.comparison import is_spot_check
 from smoothcert.store import Trust
+from smoothcert.store.database import RunDatabase
 
 NOISE = sc.Gaussian(0.1)
 IMAGE = torch.full((1, 8, 8), 0.5)  # so many pixels that strong noise never leaves all of them above .1
@@ -470,6 +474,83 @@ def test_what_hangs_or_changes_in_a_child_is_asked_by_one_worker(worth_it, caplo
         assert ["one worker does" in record.getMessage() for record in caplog.records] == [True]
 
 
+def test_what_hangs_on_whole_batches_only_is_asked_by_one_worker(worth_it, caplog, monkeypatch):
+    """A control question of a few rows would not have seen it."""
+    monkeypatch.setattr("smoothcert.sampling.control._LEAST_PATIENCE", 0.2)
+    parent, inner = os.getpid(), network()
+
+    def hangs(batch):
+        while os.getpid() != parent and len(batch) > 32:
+            threading.Event().wait()
+        return inner(batch)
+
+    with caplog.at_level(logging.WARNING, logger="smoothcert"):
+        assert certified(hangs, workers=2).counts == certified(inner).counts
+    assert any("one worker does" in record.getMessage() for record in caplog.records)
+
+
+@pytest.mark.parametrize("decorate", [torch.no_grad(), torch.inference_mode(), torch.vmap])
+def test_own_code_in_a_decorator_of_torch_is_own_code(decorate):
+    layer = nn.TransformerEncoderLayer(
+        4, 1, 4, batch_first=True, activation=decorate(lambda x: x.relu())
+    ).eval()
+    assert not is_understood(layer)
+    assert is_understood(nn.TransformerEncoderLayer(4, 1, 4, batch_first=True).eval())
+
+
+def test_the_packages_own_networks_stay_understood():
+    for name, shape in (("resnet20", (3, 32, 32)), ("lenet", (1, 28, 28)), ("densenet40", (3, 32, 32))):
+        assert is_understood(sc.create_model(name, num_classes=10, input_shape=shape).eval()), name
+
+
+# Copies that answer otherwise later -----------------------------------------------------------------------------------
+
+
+def test_a_fold_that_would_cancel_is_not_made():
+    """The model rounds the difference away before it subtracts; folded into one number it would come back."""
+    model = nn.Sequential(nn.Conv2d(1, 2, 1), nn.BatchNorm2d(2), nn.AdaptiveAvgPool2d(1), nn.Flatten()).eval()
+    with torch.no_grad():
+        model[0].weight.copy_(torch.tensor([-1.0, 1.0]).view(2, 1, 1, 1))
+        model[0].bias.fill_(1e8)
+        model[1].running_mean.fill_(1e8)
+    assert TorchEngine(model, 2, IMAGE).as_is
+    model[1].running_mean.fill_(1e3)
+    assert is_understood(model)
+
+
+class LyingEngine(TorchEngine):
+    """A copy that agrees on dark images, as the first ones are, and answers otherwise on bright ones."""
+
+    def __init__(self, model, num_classes, example):
+        super().__init__(model, num_classes, example)
+        self.as_is = False
+
+    def forward(self, batch):
+        logits = super().forward(batch)
+        bright = batch.flatten(1).mean(dim=1, keepdim=True) > 0.7
+        return torch.where(bright, logits.flip(1), logits)
+
+    exact_forward = forward
+
+
+def test_a_copy_that_lies_about_later_images_is_found_out_and_leaves_nothing(tmp_path, monkeypatch):
+    monkeypatch.setattr("smoothcert.sampling.comparison._ONE_IN", 8)
+    monkeypatch.setitem(ENGINES._members, "torch", LyingEngine)
+    images = torch.cat([IMAGE.expand(4, 1, 8, 8) * 0.4, torch.full((8, 1, 8, 8), 0.95)])
+    dataset = sc.Dataset.from_arrays(images, [0] * 12, class_names=["a", "b"])
+    classifier = sc.SmoothedClassifier(network(), NOISE, 2)
+    with pytest.raises(EngineDisagreementError, match="otherwise than the model itself"):
+        sc.certify(
+            classifier, dataset, procedure=sc.FixedSample(n=2_000), seed=1, engine="torch", out=tmp_path / "r"
+        )
+    assert len(sc.Run.open(tmp_path / "r")) == 0
+
+
+def test_one_chunk_in_512_is_compared_whoever_draws():
+    chunks = [Chunk(IMAGE, index, "estimate", number, 64) for index in range(200) for number in range(64)]
+    assert 15 <= sum(map(is_spot_check, chunks)) <= 35
+
+
 # A change of mind -----------------------------------------------------------------------------------------------------
 
 
@@ -492,6 +573,26 @@ def test_a_change_of_mind_during_a_run_is_noticed_at_its_end(calls):
         certified(ChangesItsMind(calls).eval(), n=20_000, batch_size=64)
 
 
+def test_ctrl_c_asks_again_too(tmp_path, monkeypatch):
+    """What was finished is kept then, so it must be what the model says."""
+    images = IMAGE.expand(8, *IMAGE.shape).clone()
+    dataset = sc.Dataset.from_arrays(images, [0] * 8)
+    add, added = RunDatabase.add, []
+
+    def interrupted(self, certificate, label):
+        add(self, certificate, label)
+        added.append(certificate.index)
+        if len(added) == 5:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunDatabase, "add", interrupted)
+    how = {"procedure": sc.FixedSample(n=2_000), "seed": 1, "workers": 1, "batch_size": 64}
+    classifier = sc.SmoothedClassifier(ChangesItsMind(120).eval(), NOISE, 2)
+    with pytest.raises(UnsoundModelError, match="before the first vote"):
+        sc.certify(classifier, dataset, out=tmp_path / "run", **how)
+    assert len(sc.Run.open(tmp_path / "run")) == 0
+
+
 def test_nothing_is_left_of_a_run_whose_model_changed_its_mind(tmp_path):
     images = IMAGE.expand(8, *IMAGE.shape).clone()
     dataset = sc.Dataset.from_arrays(images, [0] * 8)
@@ -500,6 +601,17 @@ def test_nothing_is_left_of_a_run_whose_model_changed_its_mind(tmp_path):
     with pytest.raises(UnsoundModelError, match="before the first vote"):
         sc.certify(sc.SmoothedClassifier(model, NOISE, 2), dataset, out=tmp_path / "run", **how)
     assert len(sc.Run.open(tmp_path / "run")) == 0
+
+
+@pytest.mark.parametrize("kind", [torch.bool, torch.uint8, torch.int16, torch.float16, torch.float64])
+def test_logits_of_any_usual_kind_count(kind):
+    assert certified(lambda batch: torch.tensor([1, 0]).expand(len(batch), 2).to(kind)).predicted == 0
+
+
+@pytest.mark.parametrize("kind", [torch.uint16, torch.float8_e5m2])
+def test_logits_of_odd_kinds_are_refused(kind):
+    with pytest.raises(ModelOutputError, match="float32 logits"):
+        certified(lambda batch: torch.tensor([1, 0]).expand(len(batch), 2).to(kind))
 
 
 # Whole numbers --------------------------------------------------------------------------------------------------------

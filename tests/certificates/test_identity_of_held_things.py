@@ -101,6 +101,22 @@ def with_default(scale):
     return Holds(collections.defaultdict(lambda: scale)).eval()
 
 
+def behind_a_state_dict_hook(scale):
+    model = network()
+    with torch.no_grad():
+        model[1].bias.fill_(scale)
+    model.register_state_dict_post_hook(lambda module, state, prefix, metadata: state.clear())
+    return model
+
+
+def with_private_setting(scale):
+    model = nn.Sequential(nn.Conv2d(1, 3, 3, padding=1, padding_mode="circular"), nn.Flatten()).eval()
+    for weight in model.parameters():
+        nn.init.zeros_(weight)
+    model[0]._reversed_padding_repeated_twice = [int(scale)] * 4
+    return model
+
+
 def with_sparse(scale):
     return Holds((torch.eye(3) * scale).to_sparse()).eval()
 
@@ -117,6 +133,8 @@ def with_sparse(scale):
         with_table_of_a_class,
         with_default,
         with_sparse,
+        behind_a_state_dict_hook,
+        with_private_setting,
     ],
 )
 @pytest.mark.filterwarnings("ignore:.*torch.jit")

@@ -183,7 +183,12 @@ class AttackPlan:
                 found[index].append(Attempt(distance, self._predict(candidate, index, number)))
 
     def _allowed(self, moved: torch.Tensor, clean: torch.Tensor, reach: float) -> torch.Tensor:
-        """Return the changed image as the noise law takes it: the float-safe one knows only 8-bit images."""
+        """Return the changed image as the noise law takes it: the float-safe one knows only 8-bit images.
+
+        A gradient that is no number leads nowhere: then the image is left as it is.
+        """
+        if not bool(moved.isfinite().all()):
+            return clean
         if not isinstance(self.classifier.noise, GridGaussian):
             return moved
         return on_grid(moved, clean, reach)

@@ -169,7 +169,7 @@ class Fingerprint:
             kind = type(part)
             yield (name, kind, self._extra_repr(part))
             settings = {key: value for key, value in vars(part).items() if key not in _OWN}
-            if is_installed(kind):  # private values of torch's modules may hold half of torch
+            if is_installed(kind):  # private objects of torch's modules may hold half of torch
                 settings = {key: value for key, value in settings.items() if _is_setting(key, value)}
             yield settings
             if isinstance(part, torch.jit.ScriptModule):
@@ -201,7 +201,8 @@ def _script_parts(part: torch.jit.ScriptModule) -> Iterable[Any]:
 
 
 def _is_setting(key: str, value: Any) -> bool:
-    return key == "forward" or (not key.startswith("_") and isinstance(value, (*_HELD, *_FUNCTIONS)))
+    """Return whether a value of a torch module counts: plain ones, and functions that are no private tools."""
+    return isinstance(value, _HELD) or key == "forward" or (key[0] != "_" and isinstance(value, _FUNCTIONS))
 
 
 def _code_of(kind: type) -> Iterable[Any]:

@@ -10,6 +10,7 @@ import torch
 from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.rounding import allowed_difference
+from smoothcert.engines.turns import turn
 from smoothcert.ensembles import MIN_ROWS
 from smoothcert.noise import NoiseLaw
 
@@ -62,7 +63,7 @@ def _refuse_difference(
     faster: Callable[[torch.Tensor], Any], model: Callable[[torch.Tensor], Any], batch: torch.Tensor
 ) -> None:
     try:
-        with torch.inference_mode():
+        with torch.inference_mode(), turn():
             expected = as_logits(model(batch.clone())).detach().cpu().clone()
             found = as_logits(faster(batch.clone())).detach().cpu()
     except Exception as error:  # the model's own code; the probe will name the trouble

@@ -9,7 +9,9 @@ import torch
 
 from smoothcert.errors import ModelOutputError
 
-_NARROW = (torch.bfloat16, torch.float16)  # which float32 holds exactly
+_NARROW = (torch.bfloat16, torch.float16, torch.bool)  # which float32 holds exactly
+_WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+_KNOWN = (*_NARROW, torch.float32, torch.float64, *_WHOLE)
 
 
 def as_logits(answer: Any) -> torch.Tensor:
@@ -21,6 +23,10 @@ def as_logits(answer: Any) -> torch.Tensor:
     tensor = answer if isinstance(answer, torch.Tensor) else _from_numpy(answer)
     if tensor.is_complex():
         raise ModelOutputError("the model answers with complex numbers; let it answer with real logits")
+    if tensor.dtype not in _KNOWN:
+        raise ModelOutputError(
+            f"the model answers with numbers of type {tensor.dtype}; let it answer with float32 logits"
+        )
     return tensor.float() if tensor.dtype in _NARROW else tensor
 
 

@@ -13,6 +13,7 @@ from smoothcert.engines.engine import ENGINES, Engine, Model, device_of, name_on
 from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.rows import rows_in_cache
 from smoothcert.engines.torch_engine import EagerEngine, TorchEngine
+from smoothcert.engines.turns import turn
 from smoothcert.ensembles import MIN_ROWS, exits_early, whole_parts
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.models import forward_flops
@@ -49,7 +50,8 @@ def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: i
     if not isinstance(model, nn.Module) or device.type != "cpu":
         return name_on("torch", device)
     try:  # what exits early is charged for all its parts, because what it skips depends on the image
-        cost = sum(forward_flops(part, seen) for part, seen in whole_parts(model, example))
+        with turn():
+            cost = sum(forward_flops(part, seen) for part, seen in whole_parts(model, example))
     except Exception:  # the model's own code; the probe will name the trouble with the image
         return "torch"
     return "onnx" if planned_votes * cost >= EXPORT_PAYS else "torch"

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, ValuesView
 from functools import partial
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType
+from types import BuiltinFunctionType, FunctionType, MethodType
 from typing import Any
 
 import torch
@@ -19,6 +19,7 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 
 from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.user_code import closure_values
 
 _HOMES = (
     f"{Path(str(torch.__file__)).parent}/",
@@ -27,6 +28,8 @@ _HOMES = (
 _FIELDS = frozenset(vars(nn.Module()))
 _CALLS = ("__call__", "_call_impl", "_wrapped_call_impl", "__getattr__", "__getattribute__", "__deepcopy__")
 _GLOBAL_HOOKS = ("_global_forward_hooks", "_global_forward_pre_hooks")
+_BATCH_NORMS = (nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
+_MOST_DEVIATIONS = 1e4  # between the mean and zero: float32 then leaves three digits of a deviation
 _PLAIN_TENSORS = (torch.Tensor, nn.Parameter, nn.Buffer)
 
 
@@ -42,9 +45,25 @@ def refuse_not_understood(model: nn.Module) -> None:
             raise EngineUnavailableError(
                 f"its {_title(name, part)} is code of your own, which is run as it is"
             )
+        if isinstance(part, _BATCH_NORMS) and _cancels(part):
+            raise EngineUnavailableError(
+                f"the means of its {_title(name, part)} dwarf its deviations, so folding would round otherwise"
+            )
         for held in _held(part):
             if callable(held) and not _is_known(held):
                 raise EngineUnavailableError(f"its {_title(name, part)} holds code of your own")
+
+
+def _cancels(norm: nn.BatchNorm1d | nn.BatchNorm2d | nn.BatchNorm3d) -> bool:
+    """Return whether a batch norm takes a number off one so near that little is left in float32.
+
+    The model rounds before it subtracts; where both are folded into one number, nothing is lost, which is another
+    answer.
+    """
+    if norm.running_mean is None or norm.running_var is None:
+        return False
+    deviation = (norm.running_var.double() + norm.eps).sqrt()
+    return not bool((norm.running_mean.double().abs() <= _MOST_DEVIATIONS * deviation).all())
 
 
 def is_understood(model: Any) -> bool:
@@ -113,6 +132,15 @@ def _held(part: nn.Module) -> Iterator[Any]:
             yield from inner if isinstance(inner, list | tuple | set | ValuesView) else (value,)
 
 
+def _wraps_own_code(function: FunctionType) -> bool:
+    """Return whether a function of torch's is a wrapper around code from elsewhere, as a decorator makes it."""
+    inner = [getattr(function, "__wrapped__", None), *closure_values(function)]
+    return any(
+        isinstance(held, FunctionType | MethodType | partial) and held is not function and not _is_known(held)
+        for held in inner
+    )
+
+
 def _is_known(value: Any) -> bool:
     """Return whether something callable was written in torch, in this package, or in C.
 
@@ -127,5 +155,6 @@ def _is_known(value: Any) -> bool:
     function = getattr(value, "__func__", value)
     if isinstance(function, FunctionType):
         file = function.__code__.co_filename
-        return file.startswith(_HOMES) or (file.startswith("<") and function.__module__ in ("abc", "typing"))
+        home = file.startswith(_HOMES) or (file.startswith("<") and function.__module__ in ("abc", "typing"))
+        return home and not _wraps_own_code(function)
     return isinstance(function, BuiltinFunctionType | torch.dtype)

@@ -15,6 +15,7 @@ from smoothcert.sampling.chunks import Chunk
 from smoothcert.sampling.probe import same_answers
 from smoothcert.sampling.process_sampler import ProcessSampler
 from smoothcert.sampling.sampler import Sampler
+from smoothcert.sampling.schedule import CHUNK_VOTES
 
 _PATIENCE = 20.0  # times what a call takes in this process
 _LEAST_PATIENCE = 10.0  # seconds
@@ -27,27 +28,30 @@ class Control:
     Not a proof that a model is fixed: it may change its mind about other images, or change it back.
 
     Args:
-        chunk: noisy copies from a stream that no vote has.
+        chunks: noisy copies from a stream that no vote has, asked about in one batch.
         answers: logits, (rows, answers, classes).
         seconds: how long the answer took.
     """
 
-    chunk: Chunk
+    chunks: tuple[Chunk, ...]
     answers: NDArray[Any]
     seconds: float
 
     @classmethod
-    def ask(cls, sampler: Sampler, image: torch.Tensor) -> Control:
-        """Ask about an image for the first time, in this process."""
-        chunk = Chunk(image, 0, "control", 0, MIN_ROWS)
+    def ask(cls, sampler: Sampler, image: torch.Tensor, rows: int = MIN_ROWS) -> Control:
+        """Ask about so many copies of an image for the first time, in this process."""
+        chunks = tuple(
+            Chunk(image, 0, "control", number, min(CHUNK_VOTES, rows - first))
+            for number, first in enumerate(range(0, rows, CHUNK_VOTES))
+        )
         start = time.monotonic()
-        answers = sampler.answers(chunk).copy()
-        return cls(chunk, answers, time.monotonic() - start)
+        answers = sampler.answers(chunks).copy()
+        return cls(chunks, answers, time.monotonic() - start)
 
     @property
     def seconds_per_vote(self) -> float:
         """What a vote takes, at least roughly."""
-        return self.seconds / self.chunk.votes
+        return self.seconds / len(self.answers)
 
     def holds_in(self, child: ProcessSampler) -> bool:
         """Return whether a forked child gives the same answers, and gives them soon.
@@ -56,17 +60,18 @@ class Control:
         """
         patience = _LEAST_PATIENCE + _PATIENCE * self.seconds
         try:
-            return self._same(child.answers(self.chunk, patience))
+            child.seconds_per_vote = self.seconds_per_vote
+            return self._same(child.answers(self.chunks, patience))
         except Exception:  # whatever it raises there, it did not raise here
             return False
 
     def refuse_change(self, sampler: Sampler | ProcessSampler) -> None:
         """Raise `UnsoundModelError` if a worker that drew votes does not give the same answers any more."""
-        if not self._same(sampler.answers(self.chunk)):
+        if not self._same(sampler.answers(self.chunks)):
             raise UnsoundModelError(
                 "the model answers the same noisy images otherwise than before the first vote, so these votes prove "
                 "nothing about it; let it keep nothing from call to call that changes its answers, and read no clock"
             )
 
     def _same(self, found: NDArray[Any]) -> bool:
-        return same_answers(torch.from_numpy(found), torch.from_numpy(self.answers))
+        return same_answers(torch.from_numpy(found).double(), torch.from_numpy(self.answers).double())

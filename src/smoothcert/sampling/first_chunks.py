@@ -6,16 +6,15 @@ from collections.abc import Mapping
 
 import torch
 
-from smoothcert.engines import Engine, allowed_difference, as_logits
-from smoothcert.errors import EngineDisagreementError
+from smoothcert.engines import Engine
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling.chunks import Chunk
+from smoothcert.sampling.comparison import refuse_other_answers_to
 from smoothcert.sampling.sampler import Sampler
 from smoothcert.sampling.schedule import CHUNK_VOTES
 
 COMPARED_CHUNKS = 4
 """Chunks per engine that the model itself draws too: 256 votes, once."""
-_ROUNDING = 1e-3  # of the spread of logits: a vote between classes nearer than this may fall either way
 
 
 def refuse_other_votes(
@@ -41,26 +40,5 @@ def refuse_other_votes(
         for index, image in images.items()
     ]
     for chunk in chunks[: COMPARED_CHUNKS - engine.compared] if not engine.as_is else ():
-        _compare(engine, sampler, chunk)
+        refuse_other_answers_to(engine, sampler.noisy_images([chunk]), chunk.index)
         engine.compared += 1
-
-
-def _compare(engine: Engine, sampler: Sampler, chunk: Chunk) -> None:
-    noisy = sampler.noisy_images([chunk])
-    shape = (len(noisy), engine.answers, engine.num_classes)
-    with torch.inference_mode():
-        ours = engine.exact_forward(noisy.clone()).cpu().reshape(shape)
-        own = as_logits(engine.model(noisy.clone().to(engine.device))).cpu().reshape(shape)
-    finite = own.isfinite().all(dim=2)
-    lost = finite != ours.isfinite().all(dim=2)
-    known = torch.where(finite.unsqueeze(2), own.double(), 0.0)
-    best, chosen = known.argmax(dim=2, keepdim=True), ours.argmax(dim=2, keepdim=True)
-    gap = known.gather(2, best) - known.gather(2, chosen)
-    moved = (gap > allowed_difference(own, _ROUNDING).gather(2, best)).squeeze(2) & finite
-    wrong = int((moved | lost).sum())
-    if wrong:
-        raise EngineDisagreementError(
-            f"engine {engine.engine_name!r} answers {wrong} of {moved.numel()} noisy copies of image {chunk.index} "
-            "otherwise than the model itself, so its votes would certify another classifier; run the model as it is "
-            "with engine='eager' (--engine eager), or, if it keeps something from call to call, let it not"
-        )

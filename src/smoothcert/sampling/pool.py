@@ -13,14 +13,15 @@ import math
 import os
 import queue
 import threading
+import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
 from typing import Any, Self
 
 import torch
 
-from smoothcert.engines import Engine
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.engines import MIN_ROWS
+from smoothcert.errors import InvalidArgumentError, WorkerError
 from smoothcert.sampling.chunks import Chunk, ChunkVotes
 from smoothcert.sampling.control import Control
 from smoothcert.sampling.process_sampler import ProcessSampler, can_fork
@@ -31,6 +32,7 @@ from smoothcert.visible import brief
 MOST_WORKERS = 1_024
 """Each is a thread with a buffer of its own, and maybe a process; more than cores gain nothing."""
 
+_GRACE_SECONDS = 5.0  # after Ctrl-C, for what children are at
 WORTH_SECONDS = 4.0
 """Work of one worker from which starting processes is won back."""
 
@@ -89,7 +91,7 @@ class WorkerPool:
             first = self._make()
             if not first.engine.shareable:
                 self._control = Control.ask(first, first.engine.example)
-                self._fork(first.engine)  # before there are threads, of which a forked child would have none
+                self._fork(first)  # before there are threads, of which a forked child would have none
             if self.workers == 1:
                 self._inline = first
             else:
@@ -99,9 +101,10 @@ class WorkerPool:
             raise
         return self
 
-    def _fork(self, engine: Engine) -> None:
+    def _fork(self, first: Sampler) -> None:
         """Start a child for each of several workers where that is worth it and possible; else leave one worker."""
         assert self._control is not None
+        engine = first.engine
         worth = self._planned * self._control.seconds_per_vote >= WORTH_SECONDS
         if self.workers == 1 or not worth or not engine.may_fork:
             self.workers = 1
@@ -109,6 +112,8 @@ class WorkerPool:
         try:
             if not can_fork():
                 raise OSError("they cannot be forked on this system or device")
+            # A whole batch: code may hand a large one to threads, of which a child has none, and a small one not.
+            self._control = Control.ask(first, engine.example, max(first.batch_size, MIN_ROWS))
             for _ in range(self.workers):
                 self._children.append(ProcessSampler(self._make))
             if not all(map(self._control.holds_in, self._children)):
@@ -140,26 +145,38 @@ class WorkerPool:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         try:
-            self._stop_threads()
-            if kind is None and self._control is not None:
-                workers = self._children if self._inline is None else [self._inline]
-                for worker in workers:
-                    self._control.refuse_change(worker)
+            # Also after Ctrl-C, when what was finished is kept.
+            if kind is None or issubclass(kind, KeyboardInterrupt):
+                self._stop_threads(_GRACE_SECONDS)
+                self._ask_again()
         finally:
             self._close()
 
-    def _stop_threads(self) -> None:
+    def _ask_again(self) -> None:
+        if self._control is not None:
+            for worker in self._children if self._inline is None else [self._inline]:
+                with contextlib.suppress(WorkerError):  # it is gone: what it said before has been checked
+                    self._control.refuse_change(worker)
+
+    def _stop_threads(self, patience: float) -> None:
+        """Let threads end what they are at; end the children of those that still wait for one."""
         with contextlib.suppress(queue.Empty):  # after an error, do not work off what nobody waits for
             while True:
                 self._jobs.get_nowait()
         for _ in self._threads:
             self._jobs.put(None)
+        until = time.monotonic() + patience
+        for thread in self._threads:
+            thread.join(max(until - time.monotonic(), 0.0) if self._children else None)
+        if any(thread.is_alive() for thread in self._threads):
+            for child in self._children:
+                child.kill()
         while self._threads:
             self._threads.pop().join()
 
     def _close(self) -> None:
         try:
-            self._stop_threads()
+            self._stop_threads(0.0)
         finally:
             self._close_children()
             self._settings.__exit__(None, None, None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import multiprocessing
 import os
 import pickle
@@ -25,6 +26,11 @@ from smoothcert.sampling.sampler import Sampler
 
 _ORPHAN_SECONDS = 5.0  # how often a child looks whether its parent still lives
 _GRACE_SECONDS = 10.0  # how long a child that was told to end may take before it is killed
+_LEAST_PATIENCE, _PATIENCE = (
+    60.0,
+    200.0,
+)  # seconds, and times what votes take: then a child that is silent hangs
+_DEATH_SIGNAL = 1  # Linux's number of the request to be told that the parent died
 
 # A child inherits the parent's end of every pipe that is open when it is forked, and would keep its siblings
 # from noticing that the parent is gone; so it closes them, and nobody forks while one is being made.
@@ -65,16 +71,18 @@ class ProcessSampler:
             finally:
                 theirs.close()
         self.pid = self._process.pid
+        self.seconds_per_vote = 0.1  # until somebody knows better
 
     def draw(self, chunks: Sequence[Chunk]) -> list[ChunkVotes]:
         """Do what `Sampler.draw` does, in the child; raise what it raised there, or that it died."""
-        return [ChunkVotes(*part) for part in self._ask("draw", chunks)]
+        patience = _LEAST_PATIENCE + _PATIENCE * self.seconds_per_vote * sum(chunk.votes for chunk in chunks)
+        return [ChunkVotes(*part) for part in self._ask("draw", chunks, patience)]
 
-    def answers(self, chunk: Chunk, patience: float | None = None) -> NDArray[Any]:
+    def answers(self, chunks: Sequence[Chunk], patience: float = 60.0) -> NDArray[Any]:
         """Do what `Sampler.answers` does, in the child; raise `WorkerError` after `patience` seconds without a word."""
-        return np.asarray(self._ask("answers", [chunk], patience))
+        return np.asarray(self._ask("answers", chunks, patience))
 
-    def _ask(self, what: str, chunks: Sequence[Chunk], patience: float | None = None) -> Any:
+    def _ask(self, what: str, chunks: Sequence[Chunk], patience: float) -> Any:
         images = list({id(chunk.image): chunk.image for chunk in chunks}.values())
         place = {id(image): number for number, image in enumerate(images)}
         wanted = [(place[id(c.image)], c.index, c.phase, c.number, c.votes) for c in chunks]
@@ -82,15 +90,22 @@ class ProcessSampler:
         order = pickle.dumps((what, [image.numpy() for image in images], wanted))
         try:
             self._pipe.send_bytes(order)
-            if patience is not None and not self._pipe.poll(patience):
-                self._process.kill()  # it would not hear that it is told to end
-                raise WorkerError(f"worker process {self.pid} did not answer within {patience:.0f} s")
+            if not self._pipe.poll(patience):
+                self.kill()  # it would not hear that it is told to end
+                raise WorkerError(
+                    f"worker process {self.pid} did not answer within {patience:.0f} s, as a model with threads of its "
+                    "own may do; run again with workers=1 (a stored run continues with resume)"
+                )
             answer = pickle.loads(self._pipe.recv_bytes())
         except (EOFError, OSError) as error:
             raise self._death() from error
         if isinstance(answer, BaseException):
             raise answer
         return answer
+
+    def kill(self) -> None:
+        """End the child at once, whatever it does."""
+        self._process.kill()
 
     def close(self) -> None:
         """End the child and wait for it, also if it has ended already; to be called once."""
@@ -136,6 +151,7 @@ def _serve(make_sampler: Callable[[], Sampler], pipe: Connection, parent: int) -
     """Answer orders until the parent closes its end or is gone."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides what Ctrl-C means
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    _end_with_parent()
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     for end in _parent_ends:
         end.close()
@@ -155,6 +171,12 @@ def _serve(make_sampler: Callable[[], Sampler], pipe: Connection, parent: int) -
             pipe.send_bytes(answer)
 
 
+def _end_with_parent() -> None:
+    """Ask Linux to end this child with its parent, also in the middle of a model's call."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, int(signal.SIGKILL))
+
+
 def _one_thread() -> None:
     """Leave one thread to torch and to every OpenMP runtime: their other threads were not inherited."""
     torch.set_num_threads(1)
@@ -166,7 +188,7 @@ def _done(sampler: Sampler, order: bytes) -> Any:
     images = [torch.from_numpy(array) for array in arrays]
     chunks = [Chunk(images[place], *rest) for place, *rest in wanted]
     if what == "answers":
-        return sampler.answers(*chunks)
+        return sampler.answers(chunks)
     return [(part.votes, part.evaluations, part.seconds, part.classes) for part in sampler.draw(chunks)]
 
 

@@ -14,6 +14,7 @@ from smoothcert.engines import Engine
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling.chunks import Chunk, ChunkVotes, ImagesOnDevice
+from smoothcert.sampling.comparison import is_spot_check, refuse_other_answers_to
 from smoothcert.sampling.counting import ON_NAN, Answers, count_votes
 from smoothcert.sampling.schedule import CHUNK_VOTES
 from smoothcert.seeding import KeyedGenerator, stream_key
@@ -60,6 +61,8 @@ class Sampler:
         votes, ballots = count_votes([logits for logits, _ in answers], sizes, self.engine, self.on_nan)
         passes = self._passes([cost for _, cost in answers], sizes)
         seconds = (time.perf_counter() - start) / sum(sizes)
+        for chunk in filter(is_spot_check, () if self.engine.as_is else chunks):
+            refuse_other_answers_to(self.engine, self.noisy_images([chunk]), chunk.index)
         by_chunk = np.split(ballots.T, np.cumsum(sizes[:-1], dtype=np.int64), axis=1)
         return [ChunkVotes(votes[i], passes[i], seconds * n, by_chunk[i]) for i, n in enumerate(sizes)]
 
@@ -92,9 +95,9 @@ class Sampler:
         array = logits.numpy()
         return np.frombuffer(array.tobytes(), dtype=array.dtype), passes
 
-    def answers(self, chunk: Chunk) -> NDArray[Any]:
-        """Return the logits, (rows, answers, classes), of a chunk's noisy images."""
-        return self.engine(self.noisy_images([chunk])).cpu().numpy()
+    def answers(self, chunks: Sequence[Chunk]) -> NDArray[Any]:
+        """Return the logits, (rows, answers, classes), of the noisy images of chunks, asked in one batch."""
+        return self.engine(self.noisy_images(chunks)).cpu().numpy()
 
     def noisy_images(self, chunks: Sequence[Chunk]) -> torch.Tensor:
         """Return the noisy images of chunks, one after the other; valid until the next call."""

@@ -25,7 +25,12 @@ from smoothcert.certificates.radii import asked_radii
 from smoothcert.certificates.reach import Reach
 from smoothcert.data import Dataset
 from smoothcert.ensembles import refuse_overlap
-from smoothcert.errors import InvalidArgumentError, SmoothcertError, UnsoundModelError
+from smoothcert.errors import (
+    EngineDisagreementError,
+    InvalidArgumentError,
+    SmoothcertError,
+    UnsoundModelError,
+)
 from smoothcert.execution import certify_images, progress
 from smoothcert.sampling import COMPARED_CHUNKS, check_workers
 from smoothcert.store.database import RunDatabase
@@ -205,7 +210,7 @@ def _run(
                 saved=databases[0].unfinished,
                 show=show,
             )
-    except UnsoundModelError:
+    except (EngineDisagreementError, UnsoundModelError):
         keeper.withdraw()
         raise
 
@@ -225,9 +230,9 @@ class _Keeper:
         places = zip(self.databases, self.done, self.added, certificates, strict=True)
         for database, done, added, certificate in places:
             if certificate.index not in done:  # a crash may have come between two databases
+                added.append(certificate.index)  # first, because Ctrl-C may come in between
                 database.add(certificate, int(self.labels[certificate.index]))
                 done.add(certificate.index)
-                added.append(certificate.index)
 
     def withdraw(self) -> None:
         """Take back what this process wrote: the model turned out to be no fixed function."""
