@@ -37,7 +37,7 @@ def test_a_sweep_over_heads(smoothcert, quick, tmp_path):
     for heading in ("ACR", "r=0", "M mult-adds", "parameters", "s/epoch", "train MB", "cert. s/image"):
         assert heading in out
     assert "heads=2: each head alone has" in out
-    assert "images 0 to 11" in out
+    assert "images 0 to 11" in " ".join(out.split())
     rows = json.loads((tmp_path / "sweep.json").read_text())
     for row, heads in zip(rows, (2, 3), strict=True):
         model, card = load_checkpoint(tmp_path / "models" / f"heads-{heads}")

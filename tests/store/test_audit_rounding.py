@@ -17,7 +17,7 @@ NOISE = sc.Gaussian(0.25)
 def bright(batch):
     """Answer by the brightness of one half; logits of the order of 1."""
     above = 4 * (batch.flatten(1)[:, :32].mean(dim=1, keepdim=True) - 0.28)
-    return torch.cat([-above, above, above - 0.3], dim=1)
+    return torch.cat([-above, above, above - 0.3, *[above - 1] * 6], dim=1)
 
 
 def masked(batch):
@@ -29,7 +29,7 @@ def ruled_out_by_much(batch):
     return torch.cat([bright(batch), torch.full((len(batch), 1), -3e38)], dim=1)
 
 
-MODELS = {"plain": (bright, 3), "masked": (masked, 4), "masked by much": (ruled_out_by_much, 4)}
+MODELS = {"plain": (bright, 9), "masked": (masked, 10), "masked by much": (ruled_out_by_much, 10)}
 
 
 @pytest.mark.parametrize("name", MODELS)

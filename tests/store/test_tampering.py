@@ -254,5 +254,5 @@ def test_the_table_is_long_enough():
 
 
 @pytest.mark.parametrize("what", TABLE)
-def test_tampering_with_images_is_said(what, small_runs, digits, tmp_path):
-    judge(TABLE[what], small_runs, digits, tmp_path)
+def test_tampering_with_images_is_said(what, small_runs, few_labels, tmp_path):
+    judge(TABLE[what], small_runs, few_labels, tmp_path)

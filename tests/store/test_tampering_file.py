@@ -163,15 +163,15 @@ FILES = {
 
 
 @pytest.mark.parametrize("what", FILES)
-def test_tampering_with_the_file_is_said(what, small_runs, digits, tmp_path):
-    judge(FILES[what], small_runs, digits, tmp_path)
+def test_tampering_with_the_file_is_said(what, small_runs, few_labels, tmp_path):
+    judge(FILES[what], small_runs, few_labels, tmp_path)
 
 
-def test_a_log_beside_the_file_is_noted(small_runs, digits, tmp_path):
+def test_a_log_beside_the_file_is_noted(small_runs, few_labels, tmp_path):
     """SQLite passes over a log of nonsense; with another one, who copies the file alone would read something else."""
     run = shutil.copytree(small_runs / "fixed", tmp_path / "run")
     (run / f"{FILE}-wal").write_bytes(b"nonsense" * 512)
-    report = audit(run, model=SMOOTHED, dataset=digits, fraction=1, workers=1)
+    report = audit(run, model=SMOOTHED, dataset=few_labels, fraction=1, workers=1)
     assert report.trust is Trust.TRUSTED
     assert report.notes == [
         f"{FILE}-wal lies beside {FILE} and was read with it; copy both or neither",

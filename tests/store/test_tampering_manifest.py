@@ -143,5 +143,5 @@ def test_every_field_of_the_manifest_is_tampered_with(small_runs):
 
 
 @pytest.mark.parametrize("what", MANIFEST)
-def test_tampering_with_the_manifest_is_said(what, small_runs, digits, tmp_path):
-    judge(MANIFEST[what], small_runs, digits, tmp_path)
+def test_tampering_with_the_manifest_is_said(what, small_runs, few_labels, tmp_path):
+    judge(MANIFEST[what], small_runs, few_labels, tmp_path)

@@ -12,6 +12,7 @@ from torch import nn
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
 from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.turns import alone
 from smoothcert.engines.understood import refuse_not_understood
 from smoothcert.ensembles import MIN_ROWS
 
@@ -63,7 +64,7 @@ def _compiled(model: nn.Module, example: torch.Tensor, *, freezing: bool) -> Any
 
     device = device_of(model)
     try:
-        with warnings.catch_warnings(), torch.inference_mode(), inductor.patch(freezing=freezing):
+        with alone(), warnings.catch_warnings(), torch.inference_mode(), inductor.patch(freezing=freezing):
             warnings.simplefilter("ignore")
             torch._dynamo.reset()  # else the code of the last attempt would be found again
             run = torch.compile(model, dynamic=True, fullgraph=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from smoothcert.engines.logits import as_logits
-from smoothcert.engines.turns import turn
+from smoothcert.engines.turns import forward_pass, turn
 from smoothcert.ensembles import MIN_ROWS, Priced, padded
 from smoothcert.errors import ModelOutputError
 from smoothcert.registry import Registry
@@ -92,7 +92,8 @@ class Engine(ABC):
         if rows < MIN_ROWS:
             batch = padded(batch)
         if self.shareable:
-            logits, passes = self.counted_forward(batch)
+            with forward_pass():
+                logits, passes = self.counted_forward(batch)
         else:
             with turn():  # and a copy, because a model may write all its answers into one buffer
                 logits, passes = self.counted_forward(batch)

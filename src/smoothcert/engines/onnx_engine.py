@@ -16,6 +16,7 @@ from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
 from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.max_pool import refuse_other_pools, with_honest_pools
+from smoothcert.engines.turns import alone
 from smoothcert.engines.understood import refuse_not_understood
 from smoothcert.ensembles import MIN_ROWS
 
@@ -54,7 +55,7 @@ def _exported(model: nn.Module, example: torch.Tensor) -> bytes:
     rows = torch.export.Dim("rows", min=2)
     batch = example.expand(MIN_ROWS, *example.shape).contiguous()
     try:
-        with _quiet(), torch.no_grad():
+        with alone(), _quiet(), torch.no_grad():
             program = torch.onnx.export(
                 model, (batch,), dynamo=True, dynamic_shapes=({0: rows},), verbose=False
             )

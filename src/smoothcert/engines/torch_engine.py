@@ -14,6 +14,7 @@ from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
 from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.logits import as_logits
+from smoothcert.engines.turns import alone
 from smoothcert.engines.understood import is_understood, refuse_not_understood
 from smoothcert.ensembles import Panel, TrunkedEnsemble, VotingEnsemble
 
@@ -106,7 +107,8 @@ def _fused(model: nn.Module) -> nn.Module:
     from torch.fx.experimental.optimization import fuse
 
     if not isinstance(model, Panel | VotingEnsemble | TrunkedEnsemble):
-        return fuse(model)
+        with alone():
+            return fuse(model)
     whole = copy.deepcopy(model)
     for name, part in whole.named_children():
         parts = nn.ModuleList(map(_fused, part)) if isinstance(part, nn.ModuleList) else _fused(part)
