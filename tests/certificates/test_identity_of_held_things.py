@@ -237,3 +237,11 @@ def test_an_identity_is_the_same_in_every_process(tmp_path):
         done = subprocess.run([sys.executable, script], capture_output=True, text=True, env=env, check=True)
         found.add(done.stdout)
     assert len(found) == 1, found
+
+
+@pytest.mark.slow
+def test_compiling_leaves_the_identity():
+    model = network()
+    before = identities(model)
+    torch.compile(model)
+    assert identities(model) == before

@@ -44,7 +44,8 @@ _FUNCTIONS = (FunctionType, BuiltinFunctionType, MethodType, partial)
 _CONTAINERS = (dict, MappingProxyType, list, tuple, deque, OrderedDict)
 # A handle numbers the hooks of its process.
 _WITHOUT_CONTENT = (type(threading.Lock()), type(threading.RLock()), weakref.ref, RemovableHandle)
-_OWN = frozenset(vars(nn.Module()))  # what torch keeps in every module
+# What torch keeps in every module, and notes in one that was compiled.
+_OWN = frozenset(vars(nn.Module())) | {"_is_torch_compile", "_compile_kwargs"}
 _HOOKS = ("_forward_pre_hooks", "_forward_hooks")
 _GLOBAL_HOOKS = ("_global_forward_pre_hooks", "_global_forward_hooks")
 
