@@ -240,6 +240,7 @@ def test_an_identity_is_the_same_in_every_process(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of what torch imports to compile
 def test_compiling_leaves_the_identity():
     model = network()
     before = identities(model)
