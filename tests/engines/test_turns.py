@@ -75,6 +75,17 @@ def test_who_may_be_inside_together(mine, theirs, both):
     assert not thread.is_alive()
 
 
+def test_who_waits_to_trace_is_not_passed_by():
+    """Workers overlap, so that without this there might never be a moment without a pass."""
+    with forward_pass():
+        _, tracer = entered_elsewhere(alone)
+        found, voter = entered_elsewhere(forward_pass)
+        assert not found
+    for thread in (tracer, voter):
+        thread.join(5)
+        assert not thread.is_alive()
+
+
 def test_a_model_may_ask_another_one_and_have_it_traced():
     with turn(), turn(), forward_pass(), alone(), alone(), forward_pass():
         pass

@@ -23,6 +23,9 @@ class _House:
         self.changed = threading.Condition()
         self.passes = 0
         self.tracing = False
+        self.want_to_trace = (
+            0  # threads that trace or wait to: new passes wait for them, or they would wait for ever
+        )
         self.mine = threading.local()
 
 
@@ -46,7 +49,7 @@ def forward_pass() -> Iterator[None]:
     depth = getattr(house.mine, "depth", 0)
     if not depth and not getattr(house.mine, "traces", False):
         with house.changed:
-            house.changed.wait_for(lambda: not house.tracing)
+            house.changed.wait_for(lambda: not house.want_to_trace)
             house.passes += 1
     house.mine.depth = depth + 1
     try:
@@ -68,13 +71,17 @@ def alone() -> Iterator[None]:
         return
     own = 1 if getattr(house.mine, "depth", 0) else 0  # a model may ask for another one to be traced
     with house.changed:
-        house.changed.wait_for(lambda: not house.tracing and house.passes == own)
-        house.tracing = house.mine.traces = True
+        house.want_to_trace += 1
     try:
-        yield
-    finally:
         with house.changed:
-            house.tracing = house.mine.traces = False
+            house.changed.wait_for(lambda: not house.tracing and house.passes == own)
+            house.tracing = house.mine.traces = True
+        yield
+    finally:  # also if Ctrl-C came while it waited
+        with house.changed:
+            if getattr(house.mine, "traces", False):
+                house.tracing = house.mine.traces = False
+            house.want_to_trace -= 1
             house.changed.notify_all()
 
 

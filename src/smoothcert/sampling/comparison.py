@@ -9,7 +9,7 @@ from smoothcert.errors import EngineDisagreementError
 from smoothcert.sampling.chunks import Chunk
 
 _ROUNDING = 1e-3  # of the spread of logits: a vote between classes nearer than this may fall either way
-_ONE_IN = 512  # chunks: half a percent of the time of a run
+_ONE_IN = 512  # chunks
 
 
 def is_spot_check(chunk: Chunk) -> bool:
