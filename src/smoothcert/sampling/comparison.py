@@ -13,8 +13,11 @@ _ONE_IN = 512  # chunks
 
 
 def is_spot_check(chunk: Chunk) -> bool:
-    """Return whether a chunk is one of the few of a run that the model draws too; the same ones whoever draws."""
-    return (chunk.index * 0x9E3779B1 + chunk.number * 0x85EBCA77) % _ONE_IN == 0
+    """Return whether a chunk is one of the few of a run that the model draws too; the same ones whoever draws.
+
+    Never the very first chunk, which `refuse_other_votes` has compared: a short run would pay for it twice.
+    """
+    return (chunk.index * 0x9E3779B1 + chunk.number * 0x85EBCA77) % _ONE_IN == _ONE_IN // 2
 
 
 def refuse_other_answers_to(engine: Engine, noisy: torch.Tensor, index: int) -> None:
