@@ -22,7 +22,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.execution import progress
 from smoothcert.seeding import check_seed
 from smoothcert.store import Run
-from smoothcert.store.certify import check_indices
+from smoothcert.data.subsets import check_indices
 from smoothcert.visible import brief
 
 MOST_STEPS = 100_000

@@ -8,11 +8,12 @@ from typing import Annotated
 
 import typer
 
-from smoothcert import store
+from smoothcert.store import Trust
+from smoothcert.store import audit as audit_run
 from smoothcert.cli import options as opt
 from smoothcert.report import say
 
-EXIT_CODES = {store.Trust.TRUSTED: 0, store.Trust.NOT_TRUSTED: 1, store.Trust.UNDECIDED: 3}
+EXIT_CODES = {Trust.TRUSTED: 0, Trust.NOT_TRUSTED: 1, Trust.UNDECIDED: 3}
 
 
 def audit(
@@ -50,7 +51,7 @@ def audit(
 
       smoothcert audit demo/runs/ensemble --fraction 0.1
     """
-    report = store.audit(
+    report = audit_run(
         run,
         model=model,
         dataset=dataset,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from smoothcert import store
+from smoothcert.store import certify_panel
 from smoothcert.certificates import panel_classifier
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option
@@ -127,7 +127,7 @@ def certify(
         classifier, folders = panel_classifier(model, classifier)
         outs = {name: out / name for name in folders}
     try:
-        runs = store.certify_panel(
+        runs = certify_panel(
             classifier,
             images,
             outs=outs,

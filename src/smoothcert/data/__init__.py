@@ -11,7 +11,7 @@ from smoothcert.data.idx import FASHION_MNIST, MNIST, read_idx
 from smoothcert.data.loading import DATASETS, DataSource, load_dataset
 from smoothcert.data.pictures import PictureFiles
 from smoothcert.data.splits import held_out
-from smoothcert.data.subsets import parse_subset, select_indices
+from smoothcert.data.subsets import check_indices, parse_subset, select_indices
 from smoothcert.data.svhn import SVHN
 
 __all__ = [
@@ -31,6 +31,7 @@ __all__ = [
     "Dataset",
     "PictureFiles",
     "augmented_batch",
+    "check_indices",
     "close_decoders",
     "crop_flip",
     "held_out",

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
+from smoothcert.data.dataset import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.visible import brief
 
@@ -95,3 +98,22 @@ def _part(size: int, part: str, text: str) -> range:
             f"split, got {text!r}"
         )
     return range(start, stop, step)
+
+
+def check_indices(dataset: Dataset, indices: Sequence[int] | None) -> tuple[int, ...]:
+    """Return the images chosen, each once; all for None."""
+    if indices is None:
+        return tuple(range(len(dataset)))
+    try:
+        chosen = tuple(operator.index(index) for index in indices)
+    except TypeError as error:
+        raise InvalidArgumentError(
+            f"indices must be a list of whole numbers, got {brief(indices)}"
+        ) from error
+    wrong = [index for index in chosen if not 0 <= index < len(dataset)]
+    if wrong or not chosen or len(set(chosen)) != len(chosen):
+        raise InvalidArgumentError(
+            f"indices must be different numbers from 0 to {len(dataset) - 1}, at least one, got "
+            f"{wrong[0] if wrong else list(chosen)[:10]}"
+        )
+    return chosen

@@ -7,7 +7,8 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from smoothcert.ensembles.holdout import HoldoutUse
-from smoothcert.models.card_fields import STRICT, Classes, ClassNames, Digest, Noise, Place, Shape, Text
+from smoothcert.fields import STRICT, Digest, Place, Text
+from smoothcert.models.card_fields import Classes, ClassNames, Noise, Shape
 from smoothcert.models.limits import MOST_HEADS
 
 MOST_MEMBERS = 256

@@ -9,7 +9,7 @@ from pydantic import BaseModel, Field
 
 from smoothcert.data import Dataset, held_out
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models.card_fields import STRICT, Figures, Text
+from smoothcert.fields import STRICT, Figures, Text
 from smoothcert.seeding import SEED_BITS
 
 _MOST = 2**63 - 1

@@ -4,7 +4,7 @@ from smoothcert.execution.forecast import Forecast, forecast, simulate_runs
 from smoothcert.execution.pilot import Pilot, deepened, first_votes
 from smoothcert.execution.preview import Cost, Rival, find_rivals, guiding_plan, preview
 from smoothcert.execution.progress import Progress, progress
-from smoothcert.execution.runner import ImageSource, Sink, certify_images
+from smoothcert.execution.runner import ImageSource, Sink, certify_images, certify_in_memory
 from smoothcert.execution.trial import Speed, Trial
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "Speed",
     "Trial",
     "certify_images",
+    "certify_in_memory",
     "deepened",
     "find_rivals",
     "first_votes",

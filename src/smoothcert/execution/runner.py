@@ -8,9 +8,9 @@ from typing import Any, Protocol
 
 import torch
 
-from smoothcert.certificates import Certificate, Certification
-from smoothcert.execution.progress import Progress
-from smoothcert.sampling import Journey, travel
+from smoothcert.certificates import Certificate, Certification, check_batch_size
+from smoothcert.execution.progress import Progress, progress
+from smoothcert.sampling import Journey, default_workers, travel
 
 SAVE_SECONDS = 20.0
 """Partial counts are handed on at least this often (the promise is 30 seconds; a batch may take a while)."""
@@ -80,3 +80,36 @@ def certify_images(
             sink.finished(certification.certificates(journey))
             done, votes = done + 1, votes + journey.votes_counted
             show(done, f"{votes:,} votes")
+
+
+class _Collected:
+    """A sink that keeps certificates of one classifier in memory."""
+
+    def __init__(self) -> None:
+        self.certificates: list[Certificate] = []
+
+    def finished(self, certificates: Sequence[Certificate]) -> None:
+        self.certificates += certificates
+
+    def unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
+        pass
+
+
+def certify_in_memory(certification: Certification, source: ImageSource) -> list[Certificate]:
+    """Certify the first images of a source, as many as the certification is about, and keep nothing on disk."""
+    collected = _Collected()
+    example = source.image(0)
+    rows = check_batch_size(None, example, certification.engine)
+    certification.check({0: example}, batch_size=rows)
+    with progress("certifying", certification.images, shown=False) as show:
+        certify_images(
+            certification,
+            source,
+            range(certification.images),
+            collected,
+            workers=default_workers(),
+            batch_size=rows,
+            saved=lambda index: None,
+            show=show,
+        )
+    return sorted(collected.certificates, key=lambda certificate: certificate.index)

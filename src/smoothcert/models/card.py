@@ -9,19 +9,8 @@ from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, Validation
 from torch import nn
 
 from smoothcert.errors import CheckpointError
-from smoothcert.models.card_fields import (
-    STRICT,
-    Classes,
-    ClassNames,
-    Digest,
-    Figures,
-    Noise,
-    Place,
-    Settings,
-    Shape,
-    Text,
-    TrainedOn,
-)
+from smoothcert.fields import STRICT, Digest, Figures, Place, Settings, Text
+from smoothcert.models.card_fields import Classes, ClassNames, Noise, Shape, TrainedOn
 from smoothcert.models.creation import create_model
 from smoothcert.models.limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
 from smoothcert.reading import parse_json, read_bytes

@@ -16,6 +16,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.models import ModelCard, MultiHead, forward_flops, load_checkpoint
 from smoothcert.noise import noise_from
 from smoothcert.report.summary import Summary
+from smoothcert.report.sweep_table import SweepRow
 from smoothcert.sampling.threads import single_threaded_torch
 from smoothcert.seeding import generator_for
 from smoothcert.store import certify
@@ -23,45 +24,6 @@ from smoothcert.training import TrainConfig
 from smoothcert.training.accuracy import head_accuracies
 from smoothcert.training.apart import train_apart
 from smoothcert.training.course import holdout_copies
-
-
-@dataclass(frozen=True)
-class SweepRow:
-    """What one value of the setting led to: certificates, and the costs of the SOME paper's Tables 5 and 8.
-
-    Args:
-        value: of the setting, as it was given.
-        summary: of the certificates.
-        heads: number of heads; 1 for a network without.
-        head_accuracy: share of noisy hold-out images that each head has right alone; empty without heads.
-        accuracy: that share for the model itself.
-        multiply_adds: of one image's forward pass, as papers count.
-        parameters: trainable parameters.
-        training_seconds: in all.
-        epochs: of the training.
-        memory_mb: largest memory of the training process (of the device, where that is no CPU), in MB.
-    """
-
-    value: str
-    summary: Summary
-    heads: int
-    head_accuracy: tuple[float, ...]
-    accuracy: float | None
-    multiply_adds: int
-    parameters: int
-    training_seconds: float
-    epochs: int
-    memory_mb: float
-
-    @property
-    def certification_seconds(self) -> float:
-        """Worker seconds per certified image."""
-        return self.summary.seconds / max(len(self.summary.results), 1)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values, unrounded, those of the run with them."""
-        own = {name: value for name, value in vars(self).items() if name != "summary"}
-        return {**own, "certification_seconds": self.certification_seconds, "run": self.summary.to_json()}
 
 
 def run_sweep(

@@ -3,16 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.report.accuracy_cells import accuracy_cells, mark_lines, percent
-from smoothcert.report.sweep import SweepRow
+from smoothcert.report.summary import Summary
 from smoothcert.report.tables import common_grid
 from smoothcert.report.terminal import make_table, print_tables
 from smoothcert.store import floor_digits
+
+
+@dataclass(frozen=True)
+class SweepRow:
+    """What one value of the setting led to: certificates, and the costs of the SOME paper's Tables 5 and 8.
+
+    Args:
+        value: of the setting, as it was given.
+        summary: of the certificates.
+        heads: number of heads; 1 for a network without.
+        head_accuracy: share of noisy hold-out images that each head has right alone; empty without heads.
+        accuracy: that share for the model itself.
+        multiply_adds: of one image's forward pass, as papers count.
+        parameters: trainable parameters.
+        training_seconds: in all.
+        epochs: of the training.
+        memory_mb: largest memory of the training process (of the device, where that is no CPU), in MB.
+    """
+
+    value: str
+    summary: Summary
+    heads: int
+    head_accuracy: tuple[float, ...]
+    accuracy: float | None
+    multiply_adds: int
+    parameters: int
+    training_seconds: float
+    epochs: int
+    memory_mb: float
+
+    @property
+    def certification_seconds(self) -> float:
+        """Worker seconds per certified image."""
+        return self.summary.seconds / max(len(self.summary.results), 1)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values, unrounded, those of the run with them."""
+        own = {name: value for name, value in vars(self).items() if name != "summary"}
+        return {**own, "certification_seconds": self.certification_seconds, "run": self.summary.to_json()}
 
 
 def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:

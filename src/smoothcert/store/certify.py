@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import operator
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from smoothcert.certificates import (
 )
 from smoothcert.certificates.radii import asked_radii
 from smoothcert.certificates.reach import Reach
-from smoothcert.data import Dataset
+from smoothcert.data import Dataset, check_indices
 from smoothcert.ensembles import refuse_overlap
 from smoothcert.errors import (
     EngineDisagreementError,
@@ -37,7 +36,6 @@ from smoothcert.store.database import RunDatabase
 from smoothcert.store.manifest import check_same, make_manifest
 from smoothcert.store.places import begin, hold, origin_of, stored_manifest
 from smoothcert.store.run import Run
-from smoothcert.visible import brief
 
 _log = logging.getLogger("smoothcert")
 
@@ -241,25 +239,6 @@ class _Keeper:
 
     def unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
         self.databases[0].save_unfinished(states)
-
-
-def check_indices(dataset: Dataset, indices: Sequence[int] | None) -> tuple[int, ...]:
-    """Return the images to certify, each once; all for None."""
-    if indices is None:
-        return tuple(range(len(dataset)))
-    try:
-        chosen = tuple(operator.index(index) for index in indices)
-    except TypeError as error:
-        raise InvalidArgumentError(
-            f"indices must be a list of whole numbers, got {brief(indices)}"
-        ) from error
-    wrong = [index for index in chosen if not 0 <= index < len(dataset)]
-    if wrong or not chosen or len(set(chosen)) != len(chosen):
-        raise InvalidArgumentError(
-            f"indices must be different numbers from 0 to {len(dataset) - 1}, at least one, got "
-            f"{wrong[0] if wrong else list(chosen)[:10]}"
-        )
-    return chosen
 
 
 def _check_images(classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int]) -> torch.Tensor:

@@ -18,7 +18,7 @@ from smoothcert.ensembles import PerInputClaim, PerInputEsbrs, Perturbation
 from smoothcert.ensembles.gathering import gather_members
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.seeding import check_seed
-from smoothcert.store.certify import check_indices
+from smoothcert.data.subsets import check_indices
 
 NO_CERTIFICATE = (
     "NO CERTIFICATE: the weights were chosen at each clean image, so no one classifier gives these answers, and "

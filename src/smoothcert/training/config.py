@@ -21,7 +21,7 @@ from smoothcert.ensembles.card import MOST_MEMBERS
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.models import DENOISERS, MODELS, refuse_split
 from smoothcert.models.card import drop_unset
-from smoothcert.models.card_fields import Place, Text
+from smoothcert.fields import Place, Text
 from smoothcert.models.limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.registry import Registry

@@ -14,10 +14,9 @@ from torch import nn
 from smoothcert.certificates import FixedSample, SmoothedClassifier
 from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, WorkerError
-from smoothcert.execution import Progress, progress
+from smoothcert.execution import Progress, certify_in_memory, progress
 from smoothcert.models.card import LEFT_OUT
 from smoothcert.seeding import generator_for
-from smoothcert.store import certify
 from smoothcert.training.accuracy import noisy_accuracy
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.loop import EpochResult, Loop, make_optimizer
@@ -31,6 +30,7 @@ _HOLDOUT_VOTES = 2_000  # noisy hold-out images to look at after an epoch; the s
 # part. Ten leave a tenth of that part.
 _MOST_COPIES = 10
 _SELECT = 100  # votes that choose the class where hold-out images are certified
+_ALPHA = 0.001
 
 OnEpoch = Callable[[EpochMetrics], None]
 
@@ -179,16 +179,19 @@ def _note(show: Progress, steps: int, epoch: int, config: TrainConfig, text: str
 def _certified(model: nn.Module, holdout_set: Dataset, config: TrainConfig, seed: int) -> float:
     """Return the average certified radius of the first hold-out images."""
     model.eval()
-    run = certify(
-        SmoothedClassifier(model, config.noise_law(), holdout_set.num_classes),
-        holdout_set,
-        procedure=FixedSample(n0=_SELECT, n=config.certify_votes),
+    certification = SmoothedClassifier(model, config.noise_law(), holdout_set.num_classes).certification(
+        FixedSample(n0=_SELECT, n=config.certify_votes),
+        alpha=_ALPHA,
         seed=seed,
-        indices=range(min(config.certify_images, len(holdout_set))),
         engine="torch",
-        show_progress=False,
+        example=holdout_set.image(0),
+        images=min(config.certify_images, len(holdout_set)),
     )
-    return run.average_radius()
+    radii = [
+        certificate.radius if certificate.predicted == holdout_set.labels[certificate.index] else 0.0
+        for certificate in certify_in_memory(certification, holdout_set)
+    ]
+    return sum(radii) / len(radii)
 
 
 def _record(state: TrainingState, metrics: EpochMetrics, model: nn.Module) -> None:

@@ -12,7 +12,7 @@ import torch
 from pydantic import BaseModel, Field
 
 from smoothcert.atomic import write_atomically
-from smoothcert.models.card_fields import STRICT, Figures
+from smoothcert.fields import STRICT, Figures
 
 METRICS_FILE = "metrics.jsonl"
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.models.card import first_fault
-from smoothcert.models.card_fields import Text
+from smoothcert.fields import Text
 from smoothcert.noise import NOISE_LAWS
 from smoothcert.reading import read_text
 from smoothcert.training.config import TrainConfig

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError, model_validator
 
 from smoothcert.errors import CheckpointError
 from smoothcert.models.card import first_fault
-from smoothcert.models.card_fields import STRICT, Settings, Text
+from smoothcert.fields import STRICT, Settings, Text
 from smoothcert.models.weights_file import WeightsFile, open_weights
 from smoothcert.reading import parse_json
 from smoothcert.training.metrics import EpochMetrics
