@@ -21,7 +21,7 @@ from benchmarks.networks import Network, load
 from benchmarks.ours import SEED, Ours
 from benchmarks.report import Part, shown, table
 from benchmarks.settings import N0, NUM_CLASSES, SIGMA, Settings
-from smoothcert.models import forward_flops
+from smoothcert.networks import forward_flops
 from smoothcert.sampling import CHUNK_VOTES, Chunk, Sampler
 
 STEPS = ("forward", "noise and forward", "noise, forward, counting", "whole certification")

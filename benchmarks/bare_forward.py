@@ -11,7 +11,8 @@ from collections import deque
 import torch
 
 from benchmarks.machine import on_every_core
-from smoothcert.engines import MIN_ROWS, Engine
+from smoothcert.engines import Engine
+from smoothcert.networks import MIN_ROWS
 
 
 class BareForward:

@@ -14,7 +14,7 @@ from benchmarks.networks import CIFAR_MEAN, CIFAR_STD, settle
 from benchmarks.ours import Ours
 from benchmarks.report import Part, shown, table, verdict
 from benchmarks.settings import N0, NUM_CLASSES, Settings
-from smoothcert.models import forward_flops
+from smoothcert.networks import forward_flops
 from smoothcert.sampling import single_threaded_torch
 
 SINGLE, HEADS, SEPARATE = "one network", "one network with heads", "separate networks"

@@ -28,7 +28,7 @@ from benchmarks.ours import Ours
 from benchmarks.report import Part
 from benchmarks.settings import N0, NUM_CLASSES, PLANNED_VOTES, SIGMA, Settings
 from benchmarks.speed_table import ART, BARE, BEST, COHEN, FEW, LEAST_FACTOR, OURS, render
-from smoothcert.models import forward_flops
+from smoothcert.networks import forward_flops
 
 __all__ = ["render", "run"]
 

@@ -13,7 +13,7 @@ from benchmarks.measure import Draw, alternate, ratio
 from benchmarks.report import Part, shown, table, verdict
 from benchmarks.settings import SIGMA, Settings
 from smoothcert.data import Dataset
-from smoothcert.models import create_model
+from smoothcert.networks import create_model
 from smoothcert.training import TrainConfig
 from smoothcert.training.loop import Loop, make_optimizer
 

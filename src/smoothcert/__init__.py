@@ -8,7 +8,6 @@ certificate = classifier.certify(image)
 from importlib.metadata import version
 
 from smoothcert import bounds, errors
-from smoothcert.attacks import attack_images
 from smoothcert.certificates import (
     Certificate,
     FixedSample,
@@ -20,13 +19,15 @@ from smoothcert.certificates import (
     load_classifier,
 )
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble, save_ensemble
-from smoothcert.models import Denoised, create_model
+from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble
+from smoothcert.folders import save_ensemble
+from smoothcert.networks import Denoised, create_model
 from smoothcert.noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, Uniform
 from smoothcert.report import write_report
 from smoothcert.sampling import Counts
-from smoothcert.store import Run, audit, certify, certify_panel
+from smoothcert.store import Run
 from smoothcert.training import TrainConfig, fine_tune, load_recipe, train
+from smoothcert.workflows import attack_images, audit, certify, certify_panel
 
 __version__ = version("smoothcert")
 

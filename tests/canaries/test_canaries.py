@@ -67,7 +67,7 @@ def test_weights_chosen_at_the_clean_centre():
 
 def test_weights_that_depend_on_the_image_are_refused():
     """The published form of such an ensemble is kept for comparison, and nothing will certify it."""
-    from smoothcert.ensembles.per_input import PerInputEsbrs
+    from smoothcert.ensembles.weights.per_input import PerInputEsbrs
 
     network = torch.nn.Linear(1, 2).eval()
     with pytest.raises(InvalidArgumentError, match="no certificates"):

@@ -19,8 +19,8 @@ from smoothcert.engines.understood import is_understood
 from smoothcert.errors import EngineDisagreementError, ModelOutputError, SmoothcertError, UnsoundModelError
 from smoothcert.sampling import Chunk
 from smoothcert.sampling.comparison import is_spot_check
-from smoothcert.store import Trust
 from smoothcert.store.database import RunDatabase
+from smoothcert.workflows import Trust
 
 NOISE = sc.Gaussian(0.1)
 IMAGE = torch.full((1, 8, 8), 0.5)  # so many pixels that strong noise never leaves all of them above .1

@@ -230,7 +230,7 @@ def _prediction_counts(classifier, index):
 
     from smoothcert.engines import TorchEngine
     from smoothcert.sampling import Chunk, Sampler
-    from smoothcert.sampling.schedule import CHUNK_VOTES
+    from smoothcert.sampling.phases import CHUNK_VOTES
 
     sampler = Sampler(
         TorchEngine(classifier.model, 2, torch.zeros(1)), classifier.noise, seed=2, batch_size=64

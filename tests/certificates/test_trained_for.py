@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import smoothcert as sc
-from smoothcert.ensembles import save_ensemble, trained_on
 from smoothcert.errors import DataError, InvalidArgumentError
+from smoothcert.folders import save_ensemble, trained_on
 
 FAST = {
     "procedure": sc.FixedSample(n0=10, n=20),

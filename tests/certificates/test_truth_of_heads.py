@@ -6,7 +6,7 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.ensembles import ConsensusEnsemble, TrunkedEnsemble, VotingEnsemble
-from smoothcert.models import MultiHead
+from smoothcert.networks import MultiHead
 from truth import (
     ALPHA,
     CENTRE,

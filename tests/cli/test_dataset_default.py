@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from smoothcert.ensembles import save_ensemble
+from smoothcert.folders import save_ensemble
 
 FAST = ("--seed", "1", "--engine", "torch", "--workers", "1")
 

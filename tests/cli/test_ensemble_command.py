@@ -12,14 +12,13 @@ from smoothcert.ensembles import (
     Perturbation,
     fit_esbrs,
     fit_sween,
-    load_model,
-    make_ensemble,
     member_outputs,
     order_by_noisy_accuracy,
     refuse_overlap,
 )
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
-from smoothcert.models import ModelCard, create_model, save_checkpoint
+from smoothcert.folders import ModelCard, load_model, make_ensemble, save_checkpoint
+from smoothcert.networks import create_model
 from smoothcert.seeding import generator_for
 
 SHORT = ("--epochs", "1", "--max-train-images", "64")

@@ -10,13 +10,12 @@ from smoothcert.ensembles import (
     ConsensusEnsemble,
     TrunkedEnsemble,
     VotingEnsemble,
-    load_model,
     member_outputs,
     order_by_noisy_accuracy,
-    save_ensemble,
 )
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.models import ModelCard, create_model, save_checkpoint
+from smoothcert.folders import ModelCard, load_model, save_checkpoint, save_ensemble
+from smoothcert.networks import create_model
 from smoothcert.seeding import generator_for
 
 CHOSEN = ("--dataset", "digits", "--images", "60", "--draws", "2", "--seed", "5")

@@ -6,10 +6,10 @@ import math
 import pytest
 
 from smoothcert.errors import CheckpointError
-from smoothcert.models import load_checkpoint
-from smoothcert.report import sweep as sweep_module
+from smoothcert.folders import load_checkpoint
 from smoothcert.training import TrainConfig, train
-from smoothcert.training.apart import train_apart
+from smoothcert.workflows import sweep as sweep_module
+from smoothcert.workflows.training_process import train_apart
 
 SHORT = ("--epochs", "1", "--set", "batch_size=1000", "--set", "max_train_images=200")
 CERTIFY = ("--first", "12", "--n0", "20", "--n", "100", "--workers", "1")

@@ -6,7 +6,7 @@ import pytest
 
 import smoothcert as sc
 from smoothcert.cli.train import chosen_config
-from smoothcert.models import load_checkpoint
+from smoothcert.folders import load_checkpoint
 from smoothcert.training import OBJECTIVES, load_recipe, recipe_names
 
 SHORT = ("--epochs", "1", "--set", "batch_size=600")

@@ -7,7 +7,7 @@ import torch
 import smoothcert as sc
 from smoothcert.engines import build_engine, engine_rule
 from smoothcert.ensembles import ConsensusEnsemble, TrunkedEnsemble, VotingEnsemble
-from smoothcert.models import forward_flops
+from smoothcert.networks import forward_flops
 from smoothcert.sampling import CHUNK_VOTES, Chunk, Sampler
 from smoothcert.seeding import generator_for
 

@@ -8,7 +8,7 @@ import smoothcert as sc
 from marks import needs_compiler
 from smoothcert.engines import EngineUnavailableError, build_engine
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.max_pool import HonestMaxPool, with_honest_pools
+from smoothcert.engines.nan_keeping_pool import HonestMaxPool, with_honest_pools
 from smoothcert.errors import ModelOutputError
 
 SHAPE = (1, 12, 12)

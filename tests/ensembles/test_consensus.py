@@ -7,8 +7,9 @@ import torch
 from torch import nn
 
 import smoothcert as sc
-from smoothcert.ensembles import MIN_ROWS, ConsensusEnsemble, Panel, VotingEnsemble, counted, model_digest
+from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble, counted, model_digest
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.networks import MIN_ROWS
 
 CLASSES, PIXELS = 4, 6
 

@@ -19,8 +19,8 @@ from smoothcert.ensembles import (
     solve_esbrs,
     success_bound,
 )
-from smoothcert.ensembles.esbrs import FLOOR, class_factors
-from smoothcert.ensembles.margins import perturbed
+from smoothcert.ensembles.weights.esbrs import FLOOR, class_factors
+from smoothcert.ensembles.weights.margins import perturbed
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 
 CLASSES, PIXELS = 4, 6

@@ -6,9 +6,9 @@ import torch
 from scipy.optimize import minimize
 
 import smoothcert as sc
-from smoothcert.ensembles import load_model, make_ensemble
-from smoothcert.ensembles.soft_fit import fit_soft
+from smoothcert.ensembles.weights.soft_fit import fit_soft
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.folders import load_model, make_ensemble
 
 
 def made_up(seed, rows=400, members=3, classes=5):

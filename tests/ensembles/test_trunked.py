@@ -6,7 +6,6 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.ensembles import (
-    MIN_ROWS,
     VOTING_RULES,
     ConsensusEnsemble,
     Panel,
@@ -19,7 +18,7 @@ from smoothcert.ensembles import (
     whole_parts,
 )
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models import MultiHead
+from smoothcert.networks import MIN_ROWS, MultiHead
 
 CLASSES, PIXELS, FEATURES, HEADS = 4, 6, 5, 5
 

@@ -7,7 +7,7 @@ from torch import nn
 
 from smoothcert.ensembles import VOTING_RULES, Panel, VotingEnsemble
 from smoothcert.errors import InvalidArgumentError, ModelOutputError, UnknownNameError
-from smoothcert.models import create_model, weights_digest
+from smoothcert.networks import create_model, weights_digest
 
 
 def make_members(count):

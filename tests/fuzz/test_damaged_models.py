@@ -17,11 +17,12 @@ from fuzz.file_damage import (
     safetensors_parts,
     written,
 )
-from smoothcert.ensembles import AdaptiveEntry, HoldoutUse, load_model, read_any_card
+from smoothcert.ensembles import HoldoutUse
 from smoothcert.errors import SmoothcertError
-from smoothcert.models import ModelCard, create_model, save_checkpoint
-from smoothcert.models.denoised_folder import denoised_entry
-from smoothcert.models.dncnn import DnCNN
+from smoothcert.folders import AdaptiveEntry, ModelCard, load_model, read_any_card, save_checkpoint
+from smoothcert.folders.denoised_folder import denoised_entry
+from smoothcert.networks import create_model
+from smoothcert.networks.dncnn import DnCNN
 
 pytestmark = pytest.mark.slow
 

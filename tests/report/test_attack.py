@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import smoothcert as sc
-from smoothcert.attacks import AttackedImage, AttackResults, Attempt
 from smoothcert.certificates import Results
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import Summary, attack_to_json, certified_accuracy_figure
-from smoothcert.report.attack_table import attack_lines, attack_rows
+from smoothcert.report.tables.attack_table import attack_lines, attack_rows
+from smoothcert.store import AttackedImage, AttackResults, Attempt
 
 SETTINGS = {
     "radii": [0.25, 0.5],

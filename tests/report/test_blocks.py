@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smoothcert.report import make_table, print_tables
-from smoothcert.report.blocks import table_lines
+from smoothcert.report.tables.blocks import table_lines
 
 LONG = "runs/experiments/mnist-lenet-gaussian-sigma-0.25/fixed"
 FIGURES = ("50", "0.48205", "98.0", "88.0", "60.0", "n/p", "2.0", "1100")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from smoothcert.report.duration import show_duration, show_range
+from smoothcert.report.tables.duration import show_duration, show_range
 
 
 @pytest.mark.parametrize(

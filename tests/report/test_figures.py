@@ -24,8 +24,8 @@ from smoothcert.report import (
     save_figure,
     votes_figure,
 )
-from smoothcert.report.accuracy_curve import accuracy_steps, grid_radii
-from smoothcert.report.images_figure import extremes
+from smoothcert.report.figures.accuracy_curve import accuracy_steps, grid_radii
+from smoothcert.report.figures.images_figure import extremes
 from truth import half_space
 
 

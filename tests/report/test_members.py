@@ -7,7 +7,7 @@ import torch
 import smoothcert as sc
 from smoothcert.report import Summary, consensus_rate, member_curves, members_to_json, print_summaries
 from smoothcert.report.members import MembersCurve, curves_of
-from smoothcert.store import certify_panel
+from smoothcert.workflows import certify_panel
 from truth import CENTRE, HalfSpace
 
 MARGINS = (0.1, 0.3, 0.5)

@@ -10,7 +10,7 @@ import smoothcert as sc
 from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import Summary, percent, write_report
-from smoothcert.report import page_tables as page_module
+from smoothcert.report.page import page_tables as page_module
 from truth import HalfSpace, half_space
 
 EVIL = """<script src="http://evil.example/x.js">alert(1)</script>'"&$title"""

@@ -4,12 +4,12 @@ import pytest
 import torch
 
 import smoothcert as sc
-from smoothcert.ensembles import load_model, save_ensemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.models import Denoised, ModelCard, create_model, save_checkpoint
-from smoothcert.models.denoised_folder import denoised_entry
-from smoothcert.models.dncnn import DnCNN
-from smoothcert.report.provenance import provenance
+from smoothcert.folders import ModelCard, load_model, save_checkpoint, save_ensemble
+from smoothcert.folders.denoised_folder import denoised_entry
+from smoothcert.networks import Denoised, create_model
+from smoothcert.networks.dncnn import DnCNN
+from smoothcert.report.page.provenance import provenance
 
 WORDS = "architecture convnet, method gaussian, epochs 2, training images 1,097 of digits"
 

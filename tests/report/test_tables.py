@@ -10,9 +10,9 @@ import smoothcert as sc
 from smoothcert.certificates import Results
 from smoothcert.certificates.reach import Reach
 from smoothcert.report import Summary, common_grid, print_summaries
-from smoothcert.report.cost_columns import time_factor
 from smoothcert.report.members import curves_of, members_to_json
-from smoothcert.store import certify_panel
+from smoothcert.report.tables.cost_columns import time_factor
+from smoothcert.workflows import certify_panel
 from truth import CENTRE, HalfSpace, half_space
 
 

@@ -10,17 +10,16 @@ from PIL import Image
 
 import smoothcert as sc
 from smoothcert.cli.app import main
-from smoothcert.ensembles import save_ensemble
-from smoothcert.models import load_checkpoint, save_checkpoint
+from smoothcert.folders import load_checkpoint, save_checkpoint, save_ensemble
 from smoothcert.noise import Laplace
-from smoothcert.report.style import figure_svg
-from smoothcert.report.variance_figures import (
+from smoothcert.report.figures.style import figure_svg
+from smoothcert.report.figures.variance_figures import (
     first_stage_figure,
     mean_radius_figure,
     success_figure,
     variance_figure,
 )
-from smoothcert.report.variance_tables import print_variance, variance_to_json
+from smoothcert.report.tables.variance_tables import print_variance, variance_to_json
 from smoothcert.theory import MemberLogits, radius_law, study_variance, variance_ratio
 
 FILES = ["first_stage.png", "mean_radius.png", "success_over_k.png", "variance_over_k.png"]

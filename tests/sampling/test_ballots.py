@@ -22,7 +22,7 @@ from smoothcert.sampling import (
     tallied,
     unpack,
 )
-from smoothcert.sampling.ballots import BallotBox, ballot_type
+from smoothcert.sampling.vote_log import BallotBox, ballot_type
 
 PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(1_000)))
 

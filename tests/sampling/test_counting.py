@@ -9,7 +9,7 @@ from smoothcert.ensembles import Panel, VotingEnsemble
 from smoothcert.errors import ModelOutputError
 from smoothcert.noise import Gaussian
 from smoothcert.sampling import Chunk, Sampler, no_class
-from smoothcert.sampling.chunks import ImagesOnDevice
+from smoothcert.sampling.chunk import ImagesOnDevice
 from smoothcert.sampling.counting import count_votes
 
 CLASSES = 5

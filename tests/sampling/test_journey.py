@@ -19,7 +19,7 @@ from smoothcert.sampling import (
     default_workers,
     travel,
 )
-from smoothcert.sampling.journey import LOOKAHEAD
+from smoothcert.sampling.image_sampling import LOOKAHEAD
 
 PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(3_000)))
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 import torch
 
-from smoothcert.engines import MIN_ROWS, TorchEngine
+from smoothcert.engines import TorchEngine
 from smoothcert.ensembles import Panel, VotingEnsemble
 from smoothcert.errors import ModelOutputError
+from smoothcert.networks import MIN_ROWS
 from smoothcert.noise import Gaussian, Laplace, Uniform
 from smoothcert.sampling import CHUNK_VOTES, Chunk, Counts, Phase, Sampler, chunk_borders
 from smoothcert.seeding import generator_for

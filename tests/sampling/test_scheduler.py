@@ -6,17 +6,9 @@ import torch
 
 from smoothcert.engines import TorchEngine
 from smoothcert.noise import Gaussian
-from smoothcert.sampling import (
-    CHUNK_VOTES,
-    Journey,
-    Phase,
-    Sampler,
-    WorkerPool,
-    chunk_borders,
-    scheduler,
-    travel,
-)
-from smoothcert.sampling.journey import LOOKAHEAD
+from smoothcert.sampling import CHUNK_VOTES, Journey, Phase, Sampler, WorkerPool, chunk_borders, travel
+from smoothcert.sampling import run_schedule as scheduler
+from smoothcert.sampling.image_sampling import LOOKAHEAD
 
 PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(6_000)))
 LASTS = [(11 * i) % 90 for i in range(40)]

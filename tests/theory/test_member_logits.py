@@ -6,9 +6,9 @@ import torch
 from torch import nn
 
 import smoothcert as sc
-from smoothcert.ensembles import save_ensemble
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
-from smoothcert.models import ModelCard, create_model, save_checkpoint
+from smoothcert.folders import ModelCard, save_checkpoint, save_ensemble
+from smoothcert.networks import create_model
 from smoothcert.theory import collect_member_logits, fit_variance_model, study_ensemble
 
 NOISE = sc.Gaussian(0.25)

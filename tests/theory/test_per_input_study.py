@@ -10,8 +10,9 @@ from scipy.stats import beta, norm
 import smoothcert as sc
 from smoothcert.ensembles import PerInputClaim
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models import ModelCard, create_model, save_checkpoint
-from smoothcert.report.per_input_table import per_input_to_json, print_per_input
+from smoothcert.folders import ModelCard, save_checkpoint
+from smoothcert.networks import create_model
+from smoothcert.report.tables.per_input_table import per_input_to_json, print_per_input
 from smoothcert.theory import NO_CERTIFICATE, PerInputStudy, study_per_input
 
 SIGMA = 0.25

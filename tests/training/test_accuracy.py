@@ -7,7 +7,7 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.seeding import generator_for
-from smoothcert.training import course
+from smoothcert.training import epochs as course
 from smoothcert.training.accuracy import noisy_accuracy
 
 

@@ -8,16 +8,10 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models import MultiHead
+from smoothcert.networks import MultiHead
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
-from smoothcert.training import (
-    CircularConsistency,
-    CircularGaussian,
-    CircularSmoothMix,
-    Moment,
-    NoiseSource,
-)
+from smoothcert.training import CircularConsistency, CircularGaussian, CircularSmoothMix, Moment, NoiseSource
 from training import circular_reference as reference
 
 ROWS, SIGMA = 6, 0.5

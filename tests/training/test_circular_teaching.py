@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models import MultiHead, create_model
+from smoothcert.networks import MultiHead, create_model
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
 from smoothcert.training import (
@@ -19,8 +19,8 @@ from smoothcert.training import (
     NoiseSource,
     TrainConfig,
 )
-from smoothcert.training.head_cosine import head_cosine
-from smoothcert.training.self_paced import self_paced_weights, threshold_at
+from smoothcert.training.losses.head_cosine import head_cosine
+from smoothcert.training.losses.self_paced import self_paced_weights, threshold_at
 from training import circular_reference as reference
 
 METHODS = {

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from made_up import write_made_up
-from smoothcert.models import MultiHead, load_checkpoint
+from smoothcert.folders import load_checkpoint
+from smoothcert.networks import MultiHead
 from smoothcert.training import CircularGaussian, load_recipe, train
 
 SHORT = {"max_train_images": 300, "batch_size": 200, "seed": 3}

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from smoothcert.models import load_checkpoint
+from smoothcert.folders import load_checkpoint
 
 COMMAND = (sys.executable, "-m", "smoothcert", "train", "digits-consistency", "--epochs", "6", "--seed", "1")
 

@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models import Denoised
+from smoothcert.networks import Denoised
 from smoothcert.noise import Gaussian, Laplace
 from smoothcert.seeding import generator_for
 from smoothcert.training import DenoiserCe, DenoiserMse, DenoiserStability, Moment, NoiseSource

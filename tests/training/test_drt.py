@@ -13,7 +13,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
 from smoothcert.training import Drt, DrtSmoothAdv, Moment, NoiseSource
-from smoothcert.training.diversity import gradient_diversity, margin_gradients, margins, mean_where
+from smoothcert.training.losses.diversity import gradient_diversity, margin_gradients, margins, mean_where
 from training import objective_reference as reference
 
 SIGMA, ROWS, MEMBERS = 0.5, 6, 3

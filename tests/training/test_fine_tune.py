@@ -7,10 +7,9 @@ import pytest
 import torch
 
 import smoothcert as sc
-from smoothcert.ensembles import load_model
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.models import load_checkpoint
-from smoothcert.models.checkpoint import read_card
+from smoothcert.folders import load_checkpoint, load_model
+from smoothcert.folders.checkpoint import read_card
 
 SHORT = {"dataset": "digits", "epochs": 1, "max_train_images": 96, "seed": 1}
 DRT = {**SHORT, "method": "drt", "epochs": 2, "lr": 0.01}

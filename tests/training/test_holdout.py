@@ -7,9 +7,9 @@ import pytest
 
 import smoothcert as sc
 from made_up import write_made_up
-from smoothcert.ensembles import make_ensemble
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models.checkpoint import read_card
+from smoothcert.folders import make_ensemble
+from smoothcert.folders.checkpoint import read_card
 from smoothcert.training import load_recipe, recipe_names
 
 SHORT = {"epochs": 2, "seed": 1, "batch_size": 256}

@@ -9,7 +9,7 @@ from scipy.special import log_softmax, ndtr
 from torch import nn
 
 from smoothcert.data import Dataset
-from smoothcert.models import MultiHead
+from smoothcert.networks import MultiHead
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
 from smoothcert.training import (
@@ -22,8 +22,8 @@ from smoothcert.training import (
     noisy_accuracy,
 )
 from smoothcert.training.accuracy import head_accuracies
+from smoothcert.training.learning_rate import has_dropped
 from smoothcert.training.loop import chosen_images
-from smoothcert.training.schedule import has_dropped
 from truth import CENTRE, HalfSpace
 
 

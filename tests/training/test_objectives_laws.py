@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models import MultiHead
+from smoothcert.networks import MultiHead
 from smoothcert.noise import Gaussian, Laplace, Uniform
 from smoothcert.seeding import generator_for
 from smoothcert.training import (

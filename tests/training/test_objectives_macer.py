@@ -5,7 +5,7 @@ import pytest
 import torch
 from scipy.special import ndtri
 
-from smoothcert.training.macer_loss import MacerLoss
+from smoothcert.training.losses.macer_loss import MacerLoss
 
 EQUAL = [[0.0, 0.0, 0.0]]
 HUGE = [[1e4, 0.0, -1e4]]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from smoothcert.models import create_model
+from smoothcert.networks import create_model
 from smoothcert.training import load_recipe
 from smoothcert.training.first_model import first_model
 

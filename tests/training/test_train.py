@@ -10,7 +10,7 @@ from safetensors.torch import save_file
 from made_up import write_made_up
 from smoothcert.data import load_dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError, ModelOutputError
-from smoothcert.models import load_checkpoint
+from smoothcert.folders import load_checkpoint
 from smoothcert.noise import noise_from
 from smoothcert.seeding import generator_for
 from smoothcert.training import TrainConfig, noisy_accuracy, train

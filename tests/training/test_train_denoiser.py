@@ -7,10 +7,10 @@ import pytest
 import torch
 
 import smoothcert as sc
-from smoothcert.ensembles import load_model
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.models import Denoised, denoise, load_checkpoint, weights_digest
-from smoothcert.models.checkpoint import read_card
+from smoothcert.folders import denoise, load_checkpoint, load_model
+from smoothcert.folders.checkpoint import read_card
+from smoothcert.networks import Denoised, weights_digest
 
 SHORT = {"dataset": "digits", "epochs": 1, "max_train_images": 96, "seed": 1}
 SMALL = {

@@ -3,7 +3,8 @@
 import pytest
 
 from smoothcert.errors import CheckpointError, InvalidArgumentError, UnknownNameError
-from smoothcert.models import MultiHead, load_checkpoint
+from smoothcert.folders import load_checkpoint
+from smoothcert.networks import MultiHead
 from smoothcert.training import TrainConfig, train
 
 SHORT = {"epochs": 2, "seed": 5, "batch_size": 600, "heads": 3, "split": "stage3"}

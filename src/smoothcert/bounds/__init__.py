@@ -1,8 +1,13 @@
 """Counts -> probabilities with error control: pure functions, no torch, no I/O."""
 
-from smoothcert.bounds.boundary import Boundary, Operation, operate
+from smoothcert.bounds.boundary import Boundary, Operation, binomial_law, operate
 from smoothcert.bounds.class_choice import shared_vote_level, wrong_class_factor
-from smoothcert.bounds.clopper_pearson import clopper_pearson_lower, clopper_pearson_upper
+from smoothcert.bounds.clopper_pearson import (
+    MOST_TRIALS,
+    check_level,
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+)
 from smoothcert.bounds.group_sequential import (
     SpendingTable,
     crossing_probability,
@@ -22,9 +27,12 @@ from smoothcert.bounds.staged import staged_boundary
 from smoothcert.bounds.two_way import two_way_p_value
 
 __all__ = [
+    "MOST_TRIALS",
     "Boundary",
     "Operation",
     "SpendingTable",
+    "binomial_law",
+    "check_level",
     "clopper_pearson_lower",
     "clopper_pearson_upper",
     "confidence_sequence_lower",

@@ -1,16 +1,28 @@
 """Counts + bounds -> certificates: procedures, prediction, metrics."""
 
-from smoothcert.certificates.certificate import Certificate, Tally
+from smoothcert.certificates.certificate import Certificate, Tally, Verdict
 from smoothcert.certificates.certification import Certification, check_batch_size
 from smoothcert.certificates.fixed_sample import FixedSample
 from smoothcert.certificates.group_sequential import GroupSequential
+from smoothcert.certificates.identity import identities, is_settled
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.loading import load_classifier, panel_classifier
 from smoothcert.certificates.metrics import ACR_CAVEAT, Results
 from smoothcert.certificates.outcome import Outcome
-from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, Trial
-from smoothcert.certificates.radii import named_radii, radius_grid, radius_key
-from smoothcert.certificates.sequential import Sequential
+from smoothcert.certificates.procedure import (
+    MOST_RADIUS,
+    PROCEDURES,
+    Plan,
+    Procedure,
+    Trial,
+    check_list,
+    check_radius,
+    check_votes,
+    reachable_threshold,
+)
+from smoothcert.certificates.radii import asked_radii, named_radii, radius_grid, radius_key
+from smoothcert.certificates.reach import Note, Reach
+from smoothcert.certificates.sequential import MOST_RADII, Sequential
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.certificates.staged import Staged
 from smoothcert.certificates.subjects import check_subjects
@@ -18,14 +30,18 @@ from smoothcert.certificates.trained_for import TrainedFor, check_match
 
 __all__ = [
     "ACR_CAVEAT",
+    "MOST_RADII",
+    "MOST_RADIUS",
     "PROCEDURES",
     "Certificate",
     "Certification",
     "FixedSample",
     "GroupSequential",
+    "Note",
     "Outcome",
     "Plan",
     "Procedure",
+    "Reach",
     "Results",
     "Sequential",
     "SmoothedClassifier",
@@ -33,13 +49,21 @@ __all__ = [
     "Tally",
     "TrainedFor",
     "Trial",
+    "Verdict",
+    "asked_radii",
     "check_batch_size",
     "check_image",
+    "check_list",
     "check_match",
+    "check_radius",
     "check_subjects",
+    "check_votes",
+    "identities",
+    "is_settled",
     "load_classifier",
     "named_radii",
     "panel_classifier",
     "radius_grid",
     "radius_key",
+    "reachable_threshold",
 ]

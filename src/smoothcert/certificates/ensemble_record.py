@@ -17,8 +17,7 @@ from smoothcert.ensembles import (
     VotingEnsemble,
     exits_early,
 )
-from smoothcert.models import MultiHead
-from smoothcert.models.multi_head import one_headed
+from smoothcert.networks import MultiHead, one_headed
 
 
 def ensemble_records(model: Any) -> tuple[dict[str, Any] | None, ...]:

@@ -25,7 +25,7 @@ from torch.utils.hooks import RemovableHandle
 
 from smoothcert.certificates.installed import is_installed, is_installed_package, package_text
 from smoothcert.engines import attribute_names, closure_values, global_names
-from smoothcert.models import tensor_content
+from smoothcert.networks import tensor_content
 
 _DEPTH = 200  # of what holds what; Python's own stack is 1,000 calls deep, and a level takes two
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))

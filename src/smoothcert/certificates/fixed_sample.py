@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from smoothcert.bounds import clopper_pearson_lower, runner_up_bounds
-from smoothcert.bounds.clopper_pearson import check_level
+from smoothcert.bounds import check_level, clopper_pearson_lower, runner_up_bounds
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.outcome import Outcome
 from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, Trial, check_votes

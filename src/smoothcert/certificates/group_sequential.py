@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from smoothcert.bounds import Boundary, final_votes, geometric_looks, group_sequential_table
-from smoothcert.bounds.clopper_pearson import check_level
+from smoothcert.bounds import Boundary, check_level, final_votes, geometric_looks, group_sequential_table
 from smoothcert.certificates.boundary_plan import plan_boundaries
 from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, check_radius, check_votes
 from smoothcert.errors import InvalidArgumentError

@@ -7,16 +7,9 @@ from pathlib import Path
 from smoothcert.arguments import check_path
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.certificates.trained_for import TrainedFor
-from smoothcert.ensembles import (
-    EarlyExitEnsemble,
-    EnsembleCard,
-    Panel,
-    VotingEnsemble,
-    load_model,
-    read_any_card,
-    trained_on,
-)
+from smoothcert.ensembles import EarlyExitEnsemble, Panel, VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.folders import EnsembleCard, load_model, read_any_card, trained_on
 from smoothcert.noise import NoiseLaw, noise_from
 
 

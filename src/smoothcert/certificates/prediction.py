@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from smoothcert.bounds import two_way_p_value
-from smoothcert.bounds.clopper_pearson import check_level
+from smoothcert.bounds import check_level, two_way_p_value
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.outcome import Outcome
 from smoothcert.certificates.procedure import Plan, Trial, check_votes

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.bounds.clopper_pearson import MOST_TRIALS
+from smoothcert.bounds import MOST_TRIALS
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.radii import named_radii
 from smoothcert.errors import InvalidArgumentError

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from smoothcert.bounds import Boundary, sequential_boundary
-from smoothcert.bounds.clopper_pearson import check_level
+from smoothcert.bounds import Boundary, check_level, sequential_boundary
 from smoothcert.certificates.anytime import AnytimePlan, spaced_looks
 from smoothcert.certificates.boundary_plan import DEFAULT_N0, plan_boundaries
 from smoothcert.certificates.procedure import (

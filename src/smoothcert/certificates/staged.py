@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from smoothcert.bounds import staged_boundary
-from smoothcert.bounds.clopper_pearson import check_level
+from smoothcert.bounds import check_level, staged_boundary
 from smoothcert.certificates.boundary_plan import BoundaryPlan
 from smoothcert.certificates.procedure import (
     PROCEDURES,

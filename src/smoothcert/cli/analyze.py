@@ -10,13 +10,13 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from smoothcert.certificates.procedure import check_list, check_radius
-from smoothcert.certificates.sequential import MOST_RADII
+from smoothcert.certificates import MOST_RADII, check_list, check_radius
 from smoothcert.cli.options import DataDir, choose_seed, read_numbers
 from smoothcert.cli.paths import folder_option, path_argument, path_option
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import EnsembleCard, common_holdout, read_any_card
+from smoothcert.ensembles import common_holdout
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.folders import EnsembleCard, read_any_card
 from smoothcert.report import Summary, members_to_json, print_summaries, say, time_factor
 from smoothcert.store import Run
 
@@ -166,8 +166,7 @@ def _analyze_variance(
     as_json: bool,
 ) -> None:
     """Print the variance study of one ensemble, and write its figures."""
-    from smoothcert.report.variance_figures import write_variance_figures
-    from smoothcert.report.variance_tables import print_variance, variance_to_json
+    from smoothcert.report import print_variance, variance_to_json, write_variance_figures
     from smoothcert.theory import study_ensemble
 
     source = _study_images(folder, dataset, data_dir, split)

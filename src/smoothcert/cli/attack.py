@@ -12,7 +12,7 @@ import numpy as np
 import typer
 
 from smoothcert.atomic import write_atomically
-from smoothcert.attacks import METHODS, AttackResults, attack_images
+from smoothcert.attacks import METHODS
 from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option, path_option
@@ -29,7 +29,8 @@ from smoothcert.report import (
     say,
     write_report,
 )
-from smoothcert.store import Run
+from smoothcert.store import AttackResults, Run
+from smoothcert.workflows import attack_images
 
 _SIGMAS = (0.5, 1.0, 1.5, 2.0, 3.0)  # default radii where no run says which
 

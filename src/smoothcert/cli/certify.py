@@ -9,13 +9,12 @@ from typing import Annotated, Any
 
 import typer
 
-from smoothcert.store import certify_panel
 from smoothcert.certificates import panel_classifier
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option
 from smoothcert.data import select_indices
-from smoothcert.report import Summary, print_preview, print_summaries
-from smoothcert.report.preview_table import TRIAL_SECONDS
+from smoothcert.report import TRIAL_SECONDS, Summary, print_preview, print_summaries
+from smoothcert.workflows import certify_panel
 
 
 def certify(

@@ -15,8 +15,8 @@ import typer
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option
 from smoothcert.report import Summary, print_summaries, say
-from smoothcert.report.demo import run_demo
 from smoothcert.sampling import check_workers
+from smoothcert.workflows import run_demo
 
 
 def demo(

@@ -11,18 +11,10 @@ from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option, path_argument
 from smoothcert.cli.per_input import run_per_input
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import (
-    VOTING_RULES,
-    WEIGHT_FITS,
-    AdaptiveEntry,
-    EnsembleCard,
-    common_holdout,
-    make_ensemble,
-    make_prefixes,
-    read_any_card,
-)
+from smoothcert.ensembles import VOTING_RULES, WEIGHT_FITS, common_holdout
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.execution import progress
+from smoothcert.folders import AdaptiveEntry, EnsembleCard, make_ensemble, make_prefixes, read_any_card
+from smoothcert.progress import progress
 from smoothcert.report import say
 
 _HOLDOUT = "Hold-out images"

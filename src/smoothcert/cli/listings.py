@@ -7,8 +7,7 @@ from typing import Annotated
 import typer
 
 from smoothcert.errors import UnknownNameError
-from smoothcert.report import LISTINGS, print_listing, print_sources
-from smoothcert.report.listings import Listing
+from smoothcert.report import LISTINGS, Listing, print_listing, print_sources
 from smoothcert.visible import brief
 
 AsJson = Annotated[bool, typer.Option("--json", help="Everything that is known, as one JSON list.")]

@@ -11,10 +11,9 @@ from smoothcert.certificates import PROCEDURES, Procedure, SmoothedClassifier, l
 from smoothcert.cli.paths import path_argument, path_option
 from smoothcert.data import DATASETS, Dataset, load_dataset
 from smoothcert.engines import ENGINES
-from smoothcert.ensembles import trained_on
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.noise import NOISE_LAWS, GridGaussian, NoiseLaw, choose_noise
-from smoothcert.noise.choice import parameters_of
+from smoothcert.folders import trained_on
+from smoothcert.noise import NOISE_LAWS, GridGaussian, NoiseLaw, choose_noise, parameters_of
 from smoothcert.seeding import check_seed
 from smoothcert.visible import brief
 

@@ -10,7 +10,7 @@ from smoothcert.atomic import check_target, write_atomically
 from smoothcert.data import load_dataset, select_indices
 from smoothcert.ensembles import Perturbation
 from smoothcert.errors import StoreError
-from smoothcert.execution import progress
+from smoothcert.progress import progress
 from smoothcert.report import say
 
 FILE_NAME = "per-input.NO-CERTIFICATE.json"
@@ -32,8 +32,8 @@ def run_per_input(
     seed: int | None,
 ) -> None:
     """Print what weights per image claim about test images, and write the claims; None stands for the default."""
-    from smoothcert.report.per_input_table import per_input_to_json, print_per_input
-    from smoothcert.theory.per_input_study import study_per_input
+    from smoothcert.report import per_input_to_json, print_per_input
+    from smoothcert.theory import study_per_input
 
     file = out / FILE_NAME
     if check_target(file) is not None:

@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from smoothcert.atomic import write_atomically
-from smoothcert.bounds.clopper_pearson import check_level
+from smoothcert.bounds import check_level
 from smoothcert.certificates import FixedSample
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option
@@ -93,8 +93,8 @@ def sweep(
     first = 100 if every is None and first is None and indices is None else first
     picked = select_indices(len(images), every=every, first=first, indices=indices)
 
-    from smoothcert.report.sweep import run_sweep
-    from smoothcert.report.sweep_table import print_sweep
+    from smoothcert.report import print_sweep
+    from smoothcert.workflows import run_sweep
 
     try:
         rows = run_sweep(

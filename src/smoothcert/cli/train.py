@@ -12,19 +12,29 @@ import typer
 
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option, path_option
-from smoothcert.ensembles import EnsembleCard, save_ensemble
-from smoothcert.ensembles.folder import ENSEMBLE_FILE
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.models import ModelCard
-from smoothcert.models.card import read_record
-from smoothcert.models.checkpoint import CARD_FILE, read_card
-from smoothcert.noise.choice import PARAMETERS
+from smoothcert.folders import (
+    CARD_FILE,
+    ENSEMBLE_FILE,
+    EnsembleCard,
+    ModelCard,
+    read_card,
+    read_record,
+    save_ensemble,
+)
+from smoothcert.noise import PARAMETERS
 from smoothcert.report import say
-from smoothcert.training import EpochMetrics, TrainConfig, hyper_parameters, load_recipe
+from smoothcert.training import (
+    STATE_FILE,
+    EpochMetrics,
+    TrainConfig,
+    hyper_parameters,
+    load_recipe,
+    parse_yaml,
+    read_header,
+)
 from smoothcert.training import fine_tune as run_fine_tuning
 from smoothcert.training import train as run_training
-from smoothcert.training.limited_yaml import parse_yaml
-from smoothcert.training.state import STATE_FILE, read_header
 from smoothcert.visible import brief
 
 MOST_MEMBERS = 1_000

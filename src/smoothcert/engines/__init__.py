@@ -12,11 +12,9 @@ from smoothcert.engines.rows import rows_in_cache
 from smoothcert.engines.torch_engine import AutocastEngine, EagerEngine, TorchEngine
 from smoothcert.engines.turns import turn
 from smoothcert.engines.user_code import attribute_names, closure_values, global_names
-from smoothcert.ensembles import MIN_ROWS
 
 __all__ = [
     "ENGINES",
-    "MIN_ROWS",
     "AutocastEngine",
     "CompiledEngine",
     "EagerEngine",

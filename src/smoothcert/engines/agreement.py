@@ -11,7 +11,7 @@ from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.rounding import allowed_difference
 from smoothcert.engines.turns import turn
-from smoothcert.ensembles import MIN_ROWS
+from smoothcert.networks import MIN_ROWS
 from smoothcert.noise import NoiseLaw
 
 _TRIALS = ((MIN_ROWS, 0.05), (MIN_ROWS, 0.5), (3 * MIN_ROWS + 1, 0.5), (4 * MIN_ROWS, 4.0))  # rows, noise

@@ -14,7 +14,7 @@ from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
 from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.turns import alone
 from smoothcert.engines.understood import refuse_not_understood
-from smoothcert.ensembles import MIN_ROWS
+from smoothcert.networks import MIN_ROWS
 
 
 @ENGINES.register("compiled")

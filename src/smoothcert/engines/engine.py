@@ -13,8 +13,9 @@ from torch import nn
 
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import forward_pass, turn
-from smoothcert.ensembles import MIN_ROWS, Priced, padded
+from smoothcert.ensembles import Priced
 from smoothcert.errors import ModelOutputError
+from smoothcert.networks import MIN_ROWS, padded
 from smoothcert.registry import Registry
 
 Model = Callable[[torch.Tensor], Any]

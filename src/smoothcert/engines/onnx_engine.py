@@ -15,10 +15,10 @@ from torch import nn
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
 from smoothcert.engines.errors import EngineUnavailableError
-from smoothcert.engines.max_pool import refuse_other_pools, with_honest_pools
+from smoothcert.engines.nan_keeping_pool import refuse_other_pools, with_honest_pools
 from smoothcert.engines.turns import alone
 from smoothcert.engines.understood import refuse_not_understood
-from smoothcert.ensembles import MIN_ROWS
+from smoothcert.networks import MIN_ROWS
 
 
 @ENGINES.register("onnx")

@@ -7,10 +7,10 @@ import math
 import torch
 
 from smoothcert.ensembles.early_exit import Ask, EarlyExitEnsemble
-from smoothcert.ensembles.padding import padded
 from smoothcert.ensembles.rules import VOTING_RULES
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.networks import padded
 
 _RULE = "softmax"
 

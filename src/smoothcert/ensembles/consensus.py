@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 
 from smoothcert.ensembles.early_exit import Ask, EarlyExitEnsemble
-from smoothcert.ensembles.padding import padded
 from smoothcert.ensembles.rules import VOTING_RULES
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.networks import padded
 
 
 class ConsensusEnsemble(EarlyExitEnsemble):

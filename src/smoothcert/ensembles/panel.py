@@ -8,8 +8,8 @@ import torch
 from torch import nn
 
 from smoothcert.arguments import check_kind
-from smoothcert.ensembles.digest import model_digest
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
+from smoothcert.ensembles.model_digest import model_digest
 from smoothcert.ensembles.trunked import TrunkedEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError

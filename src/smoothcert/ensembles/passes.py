@@ -8,11 +8,10 @@ import torch
 from torch import nn
 
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
-from smoothcert.ensembles.padding import padded
 from smoothcert.ensembles.panel import Panel
 from smoothcert.ensembles.trunked import TrunkedEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
-from smoothcert.models import Denoised, MultiHead
+from smoothcert.networks import Denoised, MultiHead, padded
 
 Priced = Panel | VotingEnsemble | EarlyExitEnsemble | TrunkedEnsemble | MultiHead | Denoised
 """What says how many evaluations a vote costs; anything else costs one, whatever attributes it has."""

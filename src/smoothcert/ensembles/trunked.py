@@ -10,7 +10,7 @@ from torch import nn
 from smoothcert.ensembles.early_exit import EarlyExitEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models import MultiHead
+from smoothcert.networks import MultiHead
 
 
 class TrunkedEnsemble(nn.Module):

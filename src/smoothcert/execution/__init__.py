@@ -3,7 +3,6 @@
 from smoothcert.execution.forecast import Forecast, forecast, simulate_runs
 from smoothcert.execution.pilot import Pilot, deepened, first_votes
 from smoothcert.execution.preview import Cost, Rival, find_rivals, guiding_plan, preview
-from smoothcert.execution.progress import Progress, progress
 from smoothcert.execution.runner import ImageSource, Sink, certify_images, certify_in_memory
 from smoothcert.execution.trial import Speed, Trial
 
@@ -12,7 +11,6 @@ __all__ = [
     "Forecast",
     "ImageSource",
     "Pilot",
-    "Progress",
     "Rival",
     "Sink",
     "Speed",
@@ -25,6 +23,5 @@ __all__ = [
     "forecast",
     "guiding_plan",
     "preview",
-    "progress",
     "simulate_runs",
 ]

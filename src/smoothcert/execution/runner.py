@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import torch
 
 from smoothcert.certificates import Certificate, Certification, check_batch_size
-from smoothcert.execution.progress import Progress, progress
+from smoothcert.progress import Progress, progress
 from smoothcert.sampling import Journey, default_workers, travel
 
 SAVE_SECONDS = 20.0

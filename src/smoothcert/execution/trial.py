@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from smoothcert.certificates import Certification, Plan
 from smoothcert.execution.pilot import Pilot, deepened, first_votes
-from smoothcert.execution.progress import Progress
 from smoothcert.execution.runner import ImageSource
+from smoothcert.progress import Progress
 from smoothcert.sampling import Counts, Journey, Phase, travel
 
 _FEWEST_IMAGES = 32  # tried even where that takes longer than asked for ..

@@ -1,6 +1,6 @@
 """Noise laws: image + random stream -> noisy image, and probability <-> radius."""
 
-from smoothcert.noise.choice import choose_noise
+from smoothcert.noise.choice import PARAMETERS, choose_noise, parameters_of
 from smoothcert.noise.discrete import DiscreteReplacement
 from smoothcert.noise.gaussian import Gaussian
 from smoothcert.noise.grid_gaussian import GridGaussian
@@ -12,6 +12,7 @@ from smoothcert.noise.uniform import Uniform
 __all__ = [
     "NOISE_LAWS",
     "NORMS",
+    "PARAMETERS",
     "DiscreteReplacement",
     "Gaussian",
     "GridGaussian",
@@ -20,5 +21,6 @@ __all__ = [
     "Uniform",
     "choose_noise",
     "noise_from",
+    "parameters_of",
     "radius_in_norm",
 ]

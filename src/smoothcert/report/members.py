@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from smoothcert.certificates import radius_grid
-from smoothcert.certificates.radii import named_radii, radius_key
+from smoothcert.certificates import named_radii, radius_grid, radius_key
 from smoothcert.report.summary import Summary
 
 Floats = NDArray[np.float64]

@@ -11,16 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Results, radius_grid
-from smoothcert.certificates.radii import asked_radii, named_radii, radius_key
-from smoothcert.certificates.reach import Note, Reach
+from smoothcert.certificates import Note, Reach, Results, asked_radii, named_radii, radius_grid, radius_key
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.report.cost import cost_figures
 from smoothcert.report.wording import describe_indices, setting_text
-from smoothcert.store import Run
-from smoothcert.store.log_reach import largest_found
-from smoothcert.store.reach import reach_of
-from smoothcert.store.tsv import read_log
+from smoothcert.store import Run, largest_found, reach_of, read_log
 
 __all__ = ["CONFIDENCE", "Summary", "describe_indices"]
 

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates.radii import named_radii
-from smoothcert.certificates.reach import Reach
+from smoothcert.certificates import Reach, named_radii
 from smoothcert.store import floor_digits
 
 

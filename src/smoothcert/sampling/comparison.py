@@ -6,7 +6,7 @@ import torch
 
 from smoothcert.engines import Engine, allowed_difference, as_logits, turn
 from smoothcert.errors import EngineDisagreementError
-from smoothcert.sampling.chunks import Chunk
+from smoothcert.sampling.chunk import Chunk
 
 _ROUNDING = 1e-3  # of the spread of logits: a vote between classes nearer than this may fall either way
 _ONE_IN = 512  # chunks

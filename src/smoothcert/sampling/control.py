@@ -9,13 +9,13 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
-from smoothcert.engines import MIN_ROWS
 from smoothcert.errors import UnsoundModelError
-from smoothcert.sampling.chunks import Chunk
+from smoothcert.networks import MIN_ROWS
+from smoothcert.sampling.chunk import Chunk
+from smoothcert.sampling.phases import CHUNK_VOTES
 from smoothcert.sampling.probe import same_answers
 from smoothcert.sampling.process_sampler import ProcessSampler
 from smoothcert.sampling.sampler import Sampler
-from smoothcert.sampling.schedule import CHUNK_VOTES
 
 _PATIENCE = 20.0  # times what a call takes in this process
 _LEAST_PATIENCE = 10.0  # seconds

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smoothcert.engines import Engine
 from smoothcert.errors import ModelOutputError
-from smoothcert.sampling.ballots import ballot_type, no_class
+from smoothcert.sampling.vote_log import ballot_type, no_class
 
 ON_NAN = ("raise", "count")
 

@@ -8,10 +8,10 @@ import torch
 
 from smoothcert.engines import Engine
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling.chunks import Chunk
+from smoothcert.sampling.chunk import Chunk
 from smoothcert.sampling.comparison import refuse_other_answers_to
+from smoothcert.sampling.phases import CHUNK_VOTES
 from smoothcert.sampling.sampler import Sampler
-from smoothcert.sampling.schedule import CHUNK_VOTES
 
 COMPARED_CHUNKS = 4
 """Chunks per engine that the model itself draws too: 256 votes, once."""

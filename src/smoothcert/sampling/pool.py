@@ -20,9 +20,9 @@ from typing import Any, Self
 
 import torch
 
-from smoothcert.engines import MIN_ROWS
 from smoothcert.errors import InvalidArgumentError, WorkerError
-from smoothcert.sampling.chunks import Chunk, ChunkVotes
+from smoothcert.networks import MIN_ROWS
+from smoothcert.sampling.chunk import Chunk, ChunkVotes
 from smoothcert.sampling.control import Control
 from smoothcert.sampling.process_sampler import ProcessSampler, can_fork
 from smoothcert.sampling.sampler import Sampler

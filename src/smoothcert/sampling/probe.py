@@ -7,13 +7,14 @@ from typing import Any
 
 import torch
 
-from smoothcert.engines import MIN_ROWS, Engine, allowed_difference, device_of, turn
+from smoothcert.engines import Engine, allowed_difference, device_of, turn
 from smoothcert.errors import InvalidImageError, ModelOutputError, SmoothcertError, UnsoundModelError
+from smoothcert.networks import MIN_ROWS
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling.chunks import Chunk
+from smoothcert.sampling.chunk import Chunk
 from smoothcert.sampling.counting import not_finite
+from smoothcert.sampling.phases import CHUNK_VOTES
 from smoothcert.sampling.sampler import Sampler
-from smoothcert.sampling.schedule import CHUNK_VOTES
 
 _FEW_ROWS = 3 * MIN_ROWS
 _TOLERANCE = 1e-3  # of the spread of logits; other batch shapes round differently, but far less

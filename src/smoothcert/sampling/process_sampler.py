@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
 
 from smoothcert.errors import WorkerError
-from smoothcert.sampling.chunks import Chunk, ChunkVotes
+from smoothcert.sampling.chunk import Chunk, ChunkVotes
 from smoothcert.sampling.sampler import Sampler
 
 _ORPHAN_SECONDS = 5.0  # how often a child looks whether its parent still lives

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 from smoothcert.engines import Engine
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling.chunks import Chunk, ChunkVotes, ImagesOnDevice
+from smoothcert.sampling.chunk import Chunk, ChunkVotes, ImagesOnDevice
 from smoothcert.sampling.comparison import is_spot_check, refuse_other_answers_to
 from smoothcert.sampling.counting import ON_NAN, Answers, count_votes
-from smoothcert.sampling.schedule import CHUNK_VOTES
+from smoothcert.sampling.phases import CHUNK_VOTES
 from smoothcert.seeding import KeyedGenerator, stream_key
 
 

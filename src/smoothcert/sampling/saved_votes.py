@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.sampling.ballots import as_text, inflate, no_class, pack, tallied, unpack
-from smoothcert.sampling.chunks import ChunkVotes
-from smoothcert.sampling.schedule import CHUNK_VOTES, Phase
+from smoothcert.sampling.chunk import ChunkVotes
+from smoothcert.sampling.phases import CHUNK_VOTES, Phase
+from smoothcert.sampling.vote_log import as_text, inflate, no_class, pack, tallied, unpack
 
 _FIELDS = {"votes", "evaluations", "seconds"}
 _MOST_EVALUATIONS = CHUNK_VOTES * 2**20  # forward passes of one chunk

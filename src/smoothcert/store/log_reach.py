@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from smoothcert.certificates import Results
-from smoothcert.certificates.reach import Reach
+from smoothcert.certificates import Reach, Results
 from smoothcert.errors import FormatError
 from smoothcert.reading import kind_of, parse_json, read_bytes
 from smoothcert.store.manifest_fields import MOST_RADIUS, Checked, check_record

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from smoothcert.certificates import PROCEDURES
-from smoothcert.certificates.radii import asked_radii
-from smoothcert.certificates.reach import Reach
+from smoothcert.certificates import PROCEDURES, Reach, asked_radii
 from smoothcert.errors import SmoothcertError, StoreError
 from smoothcert.noise import noise_from
 from smoothcert.store.other_radii import converted

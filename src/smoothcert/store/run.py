@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from smoothcert.certificates import Results
-from smoothcert.certificates.reach import Reach
+from smoothcert.certificates import Reach, Results
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.noise import NORMS
 from smoothcert.sampling import Counts

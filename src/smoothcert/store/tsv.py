@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Results
-from smoothcert.certificates.reach import Reach
+from smoothcert.certificates import Reach, Results
 from smoothcert.errors import FormatError, StoreError
 from smoothcert.reading import read_bytes
 from smoothcert.store.log_reach import read_reach

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from smoothcert.certificates.procedure import check_votes
+from smoothcert.certificates import check_votes
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.theory.radius_law import Floats, radius_law

@@ -9,8 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr, bdtrc
 
 from smoothcert.bounds import staged_boundary
-from smoothcert.certificates import Staged
-from smoothcert.certificates.procedure import reachable_threshold
+from smoothcert.certificates import Staged, reachable_threshold
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from torch import nn
 
 from smoothcert.data import Dataset
-from smoothcert.ensembles import padded
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
-from smoothcert.execution import progress
+from smoothcert.networks import padded
 from smoothcert.noise import NoiseLaw
+from smoothcert.progress import progress
 from smoothcert.sampling import single_threaded_torch
 from smoothcert.seeding import KeyedGenerator, stream_key
 

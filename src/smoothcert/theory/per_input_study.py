@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.arguments import check_path
 from smoothcert.bounds import clopper_pearson_lower
-from smoothcert.certificates.procedure import check_votes
-from smoothcert.data import Dataset
+from smoothcert.certificates import check_votes
+from smoothcert.data import Dataset, check_indices
 from smoothcert.ensembles import PerInputClaim, PerInputEsbrs, Perturbation
-from smoothcert.ensembles.gathering import gather_members
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.folders import gather_members
 from smoothcert.seeding import check_seed
-from smoothcert.data.subsets import check_indices
 
 NO_CERTIFICATE = (
     "NO CERTIFICATE: the weights were chosen at each clean image, so no one classifier gives these answers, and "

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from smoothcert.bounds import clopper_pearson_lower
-from smoothcert.bounds.boundary import binomial_law
-from smoothcert.certificates.procedure import check_votes
+from smoothcert.bounds import binomial_law, clopper_pearson_lower
+from smoothcert.certificates import check_votes
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from smoothcert.certificates.radii import radius_grid
+from smoothcert.certificates import radius_grid
 from smoothcert.data import Dataset
-from smoothcert.ensembles import load_model
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.folders import load_model
 from smoothcert.noise import NoiseLaw, noise_from
 from smoothcert.seeding import check_seed
 from smoothcert.theory.equal_inference import ExpectedRun, equal_inference

@@ -11,12 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from smoothcert.theory.member_covariance import Floats
 from smoothcert.theory.member_logits import MemberLogits
 from smoothcert.theory.orthant import orthant_probability
-from smoothcert.theory.variance import (
-    VarianceModel,
-    clean_outputs,
-    perturbation_effects,
-    variance_ratio,
-)
+from smoothcert.theory.variance import VarianceModel, clean_outputs, perturbation_effects, variance_ratio
 from smoothcert.theory.windows import window_means
 
 _MOST_RIVALS = 63  # the classes nearest to the leading one; those further off never win in practice

@@ -11,7 +11,7 @@ from torch import nn
 
 from smoothcert.data import Dataset
 from smoothcert.errors import ModelOutputError
-from smoothcert.models import MultiHead
+from smoothcert.networks import MultiHead
 from smoothcert.noise import NoiseLaw
 
 _ROWS = 500  # images whose noise is drawn together; a constant, because the noise drawn depends on it

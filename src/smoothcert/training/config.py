@@ -17,19 +17,17 @@ from pydantic import (
 )
 
 from smoothcert.data import DATASETS, Dataset, held_out, load_dataset
-from smoothcert.ensembles.card import MOST_MEMBERS
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.models import DENOISERS, MODELS, refuse_split
-from smoothcert.models.card import drop_unset
 from smoothcert.fields import Place, Text
-from smoothcert.models.limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
+from smoothcert.folders import MOST_MEMBERS, drop_unset
+from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH, refuse_split
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.registry import Registry
 from smoothcert.seeding import check_seed
+from smoothcert.training.learning_rate import SCHEDULES
 from smoothcert.training.noise_settings import noise_of, with_default_noise, without_other_noise
 from smoothcert.training.objective import OBJECTIVES, Objective
-from smoothcert.training.schedule import SCHEDULES
-from smoothcert.training.sources import refuse_mixture, with_default_model
+from smoothcert.training.starting_points import refuse_mixture, with_default_model
 from smoothcert.visible import brief
 
 _REGISTRIES: dict[str, Registry[Any]] = {

@@ -10,13 +10,21 @@ from typing import Any
 
 from smoothcert.arguments import check_path
 from smoothcert.data import Dataset
-from smoothcert.ensembles import EnsembleCard, VotingEnsemble, load_model, read_any_card, save_ensemble
-from smoothcert.ensembles.folder import ENSEMBLE_FILE, check_agreement
+from smoothcert.ensembles import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.models import ModelCard, save_checkpoint
-from smoothcert.models.checkpoint import read_card
+from smoothcert.folders import (
+    ENSEMBLE_FILE,
+    EnsembleCard,
+    ModelCard,
+    check_agreement,
+    load_model,
+    read_any_card,
+    read_card,
+    save_checkpoint,
+    save_ensemble,
+)
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.course import OnEpoch, forget
+from smoothcert.training.epochs import OnEpoch, forget
 from smoothcert.training.first_model import with_digests
 from smoothcert.training.launching import Trained, Where, differences, launch
 from smoothcert.training.train import BEST, config_from, metrics_of

@@ -9,10 +9,10 @@ from torch import nn
 from smoothcert.data import Dataset
 from smoothcert.ensembles import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.models import Denoised, DnCNN, ModelCard, create_model, load_checkpoint, refuse_shapes
-from smoothcert.models.denoised_folder import classifier_card
+from smoothcert.folders import ModelCard, classifier_card, load_checkpoint
+from smoothcert.networks import Denoised, DnCNN, create_model, refuse_shapes
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.sources import size_of
+from smoothcert.training.starting_points import size_of
 
 
 def first_model(config: TrainConfig, train_set: Dataset) -> nn.Module:

@@ -18,18 +18,17 @@ from torch import nn
 
 from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError, SmoothcertError
-from smoothcert.models import ModelCard
-from smoothcert.models.checkpoint import CARD_FILE, read_card
+from smoothcert.folders import CARD_FILE, ModelCard, read_card
 from smoothcert.sampling import default_workers
 from smoothcert.seeding import check_seed, generator_for
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.course import OnEpoch, fit, forget
+from smoothcert.training.epochs import OnEpoch, fit, forget
 from smoothcert.training.first_model import first_model
 from smoothcert.training.folder_lock import only_training_in
 from smoothcert.training.loop import chosen_images, steps_per_epoch
-from smoothcert.training.sources import PLACES
-from smoothcert.training.state import STATE_FILE, TrainingState, read_header
-from smoothcert.training.state_header import damage
+from smoothcert.training.starting_points import PLACES
+from smoothcert.training.state import TrainingState, read_header
+from smoothcert.training.state_header import STATE_FILE, damage
 
 _TORCH_STATE = threading.Lock()  # of torch's global generator, which only one training at a time may borrow
 

@@ -25,9 +25,9 @@ from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from smoothcert.noise import NoiseLaw
 from smoothcert.seeding import generator_for, state_words, stream_key
 from smoothcert.training.config import TrainConfig
+from smoothcert.training.learning_rate import SCHEDULES, has_dropped
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import Moment, Objective
-from smoothcert.training.schedule import SCHEDULES, has_dropped
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from smoothcert.noise import NOISE_LAWS, NoiseLaw, choose_noise
-from smoothcert.noise.choice import PARAMETERS, parameters_of
+from smoothcert.noise import NOISE_LAWS, PARAMETERS, NoiseLaw, choose_noise, parameters_of
 
 _DEFAULTS = {"sigma": 0.25, "levels": 2}
 

@@ -11,8 +11,8 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.models.card import first_fault
 from smoothcert.fields import Text
+from smoothcert.folders import first_fault
 from smoothcert.noise import NOISE_LAWS
 from smoothcert.reading import read_text
 from smoothcert.training.config import TrainConfig

@@ -8,9 +8,8 @@ from typing import Self
 from pydantic import BaseModel, ValidationError, model_validator
 
 from smoothcert.errors import CheckpointError
-from smoothcert.models.card import first_fault
 from smoothcert.fields import STRICT, Settings, Text
-from smoothcert.models.weights_file import WeightsFile, open_weights
+from smoothcert.folders import WeightsFile, first_fault, open_weights
 from smoothcert.reading import parse_json
 from smoothcert.training.metrics import EpochMetrics
 

@@ -13,11 +13,17 @@ from torch import nn
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.models import Denoised, ModelCard, load_checkpoint, save_checkpoint
-from smoothcert.models.checkpoint import CARD_FILE, read_card
-from smoothcert.models.denoised_folder import denoised_entry
+from smoothcert.folders import (
+    CARD_FILE,
+    ModelCard,
+    denoised_entry,
+    load_checkpoint,
+    read_card,
+    save_checkpoint,
+)
+from smoothcert.networks import Denoised
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.course import OnEpoch, forget
+from smoothcert.training.epochs import OnEpoch, forget
 from smoothcert.training.first_model import with_classifier_digest
 from smoothcert.training.launching import Trained, Where, differences, launch
 from smoothcert.training.loop import chosen_images

@@ -1,0 +1,1 @@
+"""Weights of an ensemble's members, fitted on hold-out images."""

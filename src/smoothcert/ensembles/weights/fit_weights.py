@@ -1,0 +1,154 @@
+"""Choosing weights on a hold-out: ways by name, and what they are given."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import asdict
+
+import torch
+from torch import nn
+
+from smoothcert.data import Dataset
+from smoothcert.ensembles.weights.esbrs import EsbrsFit, fit_esbrs
+from smoothcert.ensembles.weights.holdout import HoldoutUse
+from smoothcert.ensembles.weights.margins import Perturbation
+from smoothcert.ensembles.weights.member_outputs import check_images, member_outputs
+from smoothcert.ensembles.weights.soft_fit import SoftFit, fit_soft
+from smoothcert.ensembles.weights.sween import SweenFit, fit_sween
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import NoiseLaw
+from smoothcert.registry import Registry
+from smoothcert.seeding import check_seed, generator_for
+
+OnProgress = Callable[[int, int], None]
+
+
+class Holdout:
+    """Members, and the labelled images that choose between them.
+
+    Not for the images to certify: a test split is refused.
+
+    Args:
+        members: classifiers in eval mode with the same classes.
+        noise: the law of the noise.
+        dataset: labelled images.
+        images: use the first so many.
+        draws: noisy copies of each.
+        seed: of the noise; None draws one.
+        on_progress: told how much of all is done.
+        of_heads: the members are the heads of one network.
+    """
+
+    def __init__(
+        self,
+        members: Sequence[nn.Module],
+        noise: NoiseLaw,
+        dataset: Dataset,
+        *,
+        images: int,
+        draws: int,
+        seed: int | None,
+        on_progress: OnProgress | None = None,
+        of_heads: bool = False,
+    ) -> None:
+        if dataset.split == "test":
+            raise InvalidArgumentError(
+                "dataset is a test split; weights and order must be chosen on other images: take the hold-out"
+            )
+        if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
+            raise InvalidArgumentError(f"draws must be a positive integer, got {draws!r}")
+        self.members, self.noise, self.dataset, self.draws = tuple(members), noise, dataset, draws
+        self.of_heads = of_heads
+        self.images, self.seed, self.on_progress = (
+            check_images(dataset, images),
+            check_seed(seed),
+            on_progress,
+        )
+        self._kept: tuple[torch.Tensor, torch.Tensor] | None = None
+        self._part_of: tuple[Holdout, list[int]] | None = None
+
+    def only(self, places: Sequence[int]) -> Holdout:
+        """Return the same hold-out for some of the members; what all have answered is not asked again.
+
+        Args:
+            places: of the members, 0 for the first.
+        """
+        part = copy(self)
+        part.members, part._part_of = tuple(self.members[place] for place in places), (self, list(places))
+        return part
+
+    def outputs(self) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return the members' logits on noisy images, and labels; computed once."""
+        if self._part_of is not None:
+            whole, places = self._part_of
+            logits, labels = whole.outputs()
+            return logits[:, places], labels
+        if self._kept is None:
+            self._kept = member_outputs(
+                self.members,
+                self.dataset,
+                self.noise,
+                draws=self.draws,
+                generator=generator_for(self.seed, 0, "holdout"),
+                images=self.images,
+                on_progress=self.on_progress,
+            )
+        return self._kept
+
+    def use(self, purpose: str, found: dict[str, float]) -> HoldoutUse:
+        """Return the record of a choice made on these images."""
+        return HoldoutUse(
+            purpose=purpose,
+            dataset=self.dataset.name,
+            split=self.dataset.split,
+            digest=self.dataset.digest,
+            images=self.images,
+            draws=self.draws,
+            seed=self.seed,
+            found=found,
+        )
+
+
+# From a hold-out to weights for the rule in `FITTED_RULES`, and figures about the choice.
+WeightFit = Callable[[Holdout], tuple[tuple[float, ...], dict[str, float]]]
+WEIGHT_FITS: Registry[WeightFit] = Registry("way to fit weights")
+
+FITTED_RULES = {"soft": "soft"}
+"""The rule whose weights a way to fit chooses, where that is not "softmax"."""
+
+IMAGES = {"sween": 2_000, "sween-sgd": 2_000, "soft": 2_000, "esbrs": 200}
+"""Hold-out images used by default; the last way asks each member a hundred times about every image."""
+
+
+@WEIGHT_FITS.register("sween")
+def _sween(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+    return _split(fit_sween(*holdout.outputs()))
+
+
+@WEIGHT_FITS.register("sween-sgd")
+def _sween_sgd(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+    return _split(fit_sween(*holdout.outputs(), solver="sgd", draws=holdout.draws))
+
+
+@WEIGHT_FITS.register("soft")
+def _soft(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+    return _split(fit_soft(*holdout.outputs()))
+
+
+@WEIGHT_FITS.register("esbrs")
+def _esbrs(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+    found = fit_esbrs(
+        holdout.members,
+        holdout.dataset,
+        holdout.noise,
+        seed=holdout.seed,
+        images=holdout.images,
+        how=Perturbation(copies=holdout.draws),
+        on_progress=holdout.on_progress,
+    )
+    return _split(found)
+
+
+def _split(fit: SweenFit | SoftFit | EsbrsFit) -> tuple[tuple[float, ...], dict[str, float]]:
+    return fit.weights, {name: value for name, value in asdict(fit).items() if name != "weights"}

@@ -1,0 +1,151 @@
+"""From member folders to an ensemble folder, with weights and order chosen on a hold-out if asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from smoothcert.data import Dataset
+from smoothcert.ensembles import (
+    FITTED_RULES,
+    IMAGES,
+    WEIGHT_FITS,
+    Holdout,
+    HoldoutUse,
+    OnProgress,
+    common_holdout,
+    order_by_noisy_accuracy,
+)
+from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.folders.ensemble_card import AdaptiveEntry, EnsembleCard
+from smoothcert.folders.ensemble_folder import save_ensemble
+from smoothcert.folders.from_card import assembled
+from smoothcert.folders.member_folders import gather_members
+from smoothcert.folders.membership import ENSEMBLE_FILE
+
+
+def make_ensemble(
+    member_folders: Sequence[str | Path],
+    out: str | Path,
+    *,
+    rule: str | None = None,
+    weights: Sequence[float] | None = None,
+    consensus: int | None = None,
+    adaptive: AdaptiveEntry | None = None,
+    fit: str | None = None,
+    order_by_holdout: bool = False,
+    dataset: Dataset | None = None,
+    images: int | None = None,
+    draws: int = 10,
+    seed: int | None = None,
+    on_progress: OnProgress | None = None,
+) -> EnsembleCard:
+    """Write an ensemble folder; choose order and weights on noisy hold-out images first, where asked for.
+
+    Args:
+        member_folders: folders of models or of ensembles; of a single multi-head network the heads are the members.
+        out: where to write; made if missing.
+        rule: a name in `VOTING_RULES`; "soft" by default, for fitted weights the one they are for, and "softmax" for
+            adaptive prediction.
+        weights: one number per member (>= 0 but for rule "soft"), in the order of `member_folders` or of the heads.
+        consensus: members whose agreement spares the others.
+        adaptive: the test of adaptive prediction.
+        fit: a name in `WEIGHT_FITS` that chooses the weights.
+        order_by_holdout: put the member that is most accurate on noisy images first.
+        dataset: the hold-out to choose by; not a test split.
+        images: use the first so many of it; 2,000 by default, 200 for "esbrs".
+        draws: noisy copies of each image.
+        seed: of noise and perturbations; None draws one and records it.
+        on_progress: told how much of each choice is done.
+    """
+    folders = [Path(folder) for folder in member_folders]
+    rule = resolved_rule(rule, weights, adaptive, fit)
+    if fit is None and not order_by_holdout:
+        return save_ensemble(rule, weights, folders, out, consensus=consensus, adaptive=adaptive)
+    if seed is None and (Path(out) / ENSEMBLE_FILE).exists():
+        raise CheckpointError(f"{out} already holds an ensemble; choose another folder or remove it")
+    holdout = holdout_of(folders, dataset, fit, images, draws, seed, on_progress)
+    # Before the members are asked about thousands of images: whatever will be wrong whichever weights are found.
+    assembled(holdout.members, rule, weights, consensus, adaptive)
+    used, heads = [], None
+    if fit is not None:
+        weights, figures = WEIGHT_FITS[fit](holdout)
+        used.append(holdout.use(fit, figures))
+    if order_by_holdout:
+        order, use = chosen_order(holdout)
+        used.append(use)
+        if holdout.of_heads:
+            heads = order
+        else:
+            folders = [folders[place] for place in order]
+        weights = None if weights is None else [weights[place] for place in order]
+    return save_ensemble(
+        rule, weights, folders, out, consensus=consensus, adaptive=adaptive, heads=heads, fitted=used
+    )
+
+
+def resolved_rule(
+    rule: str | None, weights: Sequence[float] | None, adaptive: AdaptiveEntry | None, fit: str | None
+) -> str:
+    """Return the rule that is meant; refuse what contradicts fitted weights. Arguments as for `make_ensemble`."""
+    if adaptive is not None and rule is None:
+        rule = "softmax"  # the only one that its test is made for
+    if fit is not None:
+        _refuse_other_weights(fit, rule, weights)
+        return FITTED_RULES.get(fit, "softmax")
+    return "soft" if rule is None else rule
+
+
+def chosen_order(holdout: Holdout) -> tuple[list[int], HoldoutUse]:
+    """Return the members by accuracy on the noisy hold-out, the best first, and the record of that choice."""
+    logits, labels = holdout.outputs()
+    order = list(order_by_noisy_accuracy(logits, labels))
+    right = (logits.argmax(dim=2) == labels.unsqueeze(1)).double().mean(dim=0).tolist()
+    return order, holdout.use("order", {f"accuracy-{n}": right[place] for n, place in enumerate(order)})
+
+
+def _refuse_other_weights(fit: str, rule: str | None, weights: Sequence[float] | None) -> None:
+    """Refuse an unknown way to fit, and what contradicts fitted weights."""
+    WEIGHT_FITS[fit]
+    if weights is not None:
+        raise InvalidArgumentError(f"fit {fit!r} chooses the weights; leave weights out")
+    own = FITTED_RULES.get(fit, "softmax")
+    if rule not in (None, own):
+        what = "logits" if own == "soft" else "probabilities"
+        raise InvalidArgumentError(
+            f"fit {fit!r} chooses weights of {what}, for rule {own!r}, got rule {rule!r}"
+        )
+
+
+def holdout_of(
+    folders: Sequence[Path],
+    dataset: Dataset | None,
+    fit: str | None,
+    images: int | None,
+    draws: int,
+    seed: int | None,
+    on_progress: OnProgress | None,
+) -> Holdout:
+    """Load the members and bring them together with the images, refusing what does not fit.
+
+    Arguments as for `make_ensemble`.
+    """
+    if dataset is None:
+        raise InvalidArgumentError("choosing weights or order needs hold-out images; give their dataset")
+    members = gather_members(folders, dataset)
+    size = common_holdout(members.cards)
+    if size is not None and dataset.split == "holdout" and len(dataset) != size:
+        raise InvalidArgumentError(
+            f"the members held out {size:,} images, but {len(dataset):,} are given, and they may have learnt some; "
+            f"give load_dataset({dataset.name!r}, 'holdout', .., holdout={size})"
+        )
+    return Holdout(
+        members.models,
+        members.noise,
+        dataset,
+        images=IMAGES[fit or "sween"] if images is None else images,
+        draws=draws,
+        seed=seed,
+        on_progress=on_progress,
+        of_heads=members.of_heads,
+    )

@@ -1,0 +1,112 @@
+"""Model folders: weights in `model.safetensors`, the card in `model.json` beside them.
+
+The JSON is written last, so a folder that has one is complete. Nothing is ever unpickled.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from safetensors.torch import save as bytes_from_tensors
+from torch import nn
+
+from smoothcert.atomic import write_atomically
+from smoothcert.errors import CheckpointError, StoreError
+from smoothcert.folders.filling import filled, refuse_other_network
+from smoothcert.folders.model_card import MOST_CARD_BYTES, ModelCard, read_record
+from smoothcert.folders.weights_file import open_weights
+from smoothcert.networks import Denoised, weights_digest
+from smoothcert.reading import kind_of
+
+WEIGHTS_FILE, CARD_FILE = "model.safetensors", "model.json"
+
+
+def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> ModelCard:
+    """Write a model folder, whole or not at all, and return the card with the digest filled in.
+
+    Not a way to replace a model: a folder that already holds one is refused. Of a `Denoised` the denoiser alone is
+    written; the classifier stays where `card.denoised` says.
+
+    Args:
+        model: the network, built as `card` says.
+        card: its description; the digest in it is replaced by that of `model`.
+        folder: where to write; made if missing.
+    """
+    folder = Path(folder)
+    if os.path.lexists(folder / CARD_FILE):
+        raise CheckpointError(f"{folder} already holds a model; choose another folder or remove it")
+    card = card.model_copy(update={"digest": weights_digest(model)})
+    stored = model.denoiser if isinstance(model, Denoised) else model
+    tensors = {name: value.detach().cpu().contiguous() for name, value in stored.state_dict().items()}
+    text = card.model_dump_json(indent=2) + "\n"
+    if len(text) > MOST_CARD_BYTES:
+        raise CheckpointError(
+            f"a card may have {MOST_CARD_BYTES:,} bytes, this one has {len(text):,}; shorten it"
+        )
+    entries = {name: (value.dtype, tuple(value.shape)) for name, value in tensors.items()}
+    refuse_other_network(card, entries, "the model to save")
+    filled(card, tensors, _classifier(card, folder), "the model to save")
+    was_there = folder.exists()
+    try:
+        write_atomically(folder / WEIGHTS_FILE, bytes_from_tensors(tensors))
+        write_atomically(folder / CARD_FILE, text)
+    except StoreError:
+        with contextlib.suppress(OSError):
+            (folder / WEIGHTS_FILE).unlink(missing_ok=True)
+            if not was_there:
+                folder.rmdir()
+        raise
+    return card
+
+
+def read_card(folder: str | Path) -> ModelCard:
+    """Read the card of a model folder without its weights; raises `CheckpointError` if it is damaged."""
+    path = Path(folder) / CARD_FILE
+    found = kind_of(path) is not None
+    if not found and kind_of(Path(folder) / "ensemble.json") is not None:
+        raise CheckpointError(
+            f"{folder} holds an ensemble, but a single model is needed here; give one of its members"
+        )
+    if not found:
+        raise CheckpointError(
+            f"{folder} is not a model folder: it has no {CARD_FILE} (nor ensemble.json); `smoothcert demo` "
+            "and smoothcert.train make some"
+        )
+    return read_record(ModelCard, path)
+
+
+def load_checkpoint(folder: str | Path) -> tuple[nn.Module, ModelCard]:
+    """Read a model folder; the model is in eval mode, its weights frozen and equal to their digest.
+
+    Args:
+        folder: what `save_checkpoint` wrote.
+    """
+    folder = Path(folder)
+    card = read_card(folder)
+    file = open_weights(folder / WEIGHTS_FILE)
+    refuse_other_network(card, file.entries, str(file.path))
+    model = filled(card, file.tensors(), _classifier(card, folder), str(file.path))
+    model.eval().requires_grad_(False)
+    found = weights_digest(model)
+    if found != card.digest:
+        raise CheckpointError(
+            f"the weights in {file.path} have digest {found}, but {CARD_FILE} says {card.digest!r}; "
+            f"one of the two files was changed: restore it"
+        )
+    return model, card
+
+
+def _classifier(card: ModelCard, folder: Path) -> tuple[nn.Module, ModelCard] | None:
+    """Load the classifier behind the denoiser of a card in `folder`; None for a plain network."""
+    entry = card.denoised
+    if entry is None:
+        return None
+    # Joined as text, because the folder may not be there yet.
+    place = Path(os.path.normpath(Path(os.path.realpath(folder)) / entry.classifier))
+    if read_card(place).denoised is not None:
+        raise CheckpointError(
+            f"the classifier {entry.classifier} that {folder} names is a denoiser itself; name a plain network"
+        )
+    return load_checkpoint(place)

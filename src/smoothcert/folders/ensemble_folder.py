@@ -1,0 +1,182 @@
+"""Ensemble folders: `ensemble.json` names the members' folders, so that no weights are written twice."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from torch import nn
+
+from smoothcert.arguments import check_kind, check_path
+from smoothcert.atomic import write_atomically
+from smoothcert.ensembles import HoldoutUse, model_digest
+from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.folders.checkpoint import CARD_FILE, load_checkpoint, read_card
+from smoothcert.folders.ensemble_card import AdaptiveEntry, EnsembleCard, MemberEntry
+from smoothcert.folders.from_card import assembled
+from smoothcert.folders.membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
+from smoothcert.folders.model_card import ModelCard, read_record
+from smoothcert.networks import MultiHead
+from smoothcert.reading import kind_of
+from smoothcert.visible import brief
+
+__all__ = ["ENSEMBLE_FILE", "check_agreement", "load_model", "read_any_card", "save_ensemble"]
+
+_MUST_AGREE = ("noise", "num_classes", "input_shape", "class_names")
+
+
+def save_ensemble(
+    rule: str,
+    weights: Sequence[float] | None,
+    member_folders: Sequence[str | Path],
+    folder: str | Path,
+    *,
+    consensus: int | None = None,
+    adaptive: AdaptiveEntry | None = None,
+    heads: Sequence[int] | None = None,
+    fitted: Sequence[HoldoutUse] = (),
+) -> EnsembleCard:
+    """Write an ensemble folder that points to its members; returns its card.
+
+    Not a copy: moved elsewhere, it must keep its place relative to the members. Writing the same ensemble
+    again changes nothing; a folder that holds another model is refused.
+
+    Args:
+        rule: a name in `VOTING_RULES`.
+        weights: one number per member (per head of a single multi-head network), >= 0 but for rule "soft"; None for
+            equal ones.
+        member_folders: folders of models or of ensembles, trained on the same noise and classes; of a single
+            multi-head network the heads are the members.
+        folder: where to write; made if missing.
+        consensus: members whose agreement spares the others; None asks all.
+        adaptive: the test of adaptive prediction (rule "softmax"); None asks all.
+        heads: numbers of the heads that vote, in order; all of a single multi-head network by default.
+        fitted: the images that chose weights or order; those of members that are ensembles are added.
+    """
+    check_kind("member_folders", member_folders, (list, tuple), "a list of model folders")
+    home = check_path("folder", folder).resolve()
+    loaded = [load_model(check_path("each of member_folders", member)) for member in member_folders]
+    cards = [card for _, card in loaded]
+    models = [model for model, _ in loaded]
+    if heads is None and len(models) == 1 and isinstance(models[0], MultiHead):
+        heads = range(len(models[0].heads))
+    ensemble = assembled(models, rule, weights, consensus, adaptive, heads)
+    check_agreement(member_folders, cards)
+    paths = [Path(os.path.relpath(Path(member).resolve(), home)).as_posix() for member in member_folders]
+    card = EnsembleCard(
+        rule=rule,
+        weights=None if weights is None else tuple(weights),
+        members=tuple(
+            MemberEntry(path=path, digest=card.digest) for path, card in zip(paths, cards, strict=True)
+        ),
+        num_classes=cards[0].num_classes,
+        input_shape=cards[0].input_shape,
+        noise=cards[0].noise,
+        class_names=cards[0].class_names,
+        digest=model_digest(ensemble),
+        consensus=consensus,
+        adaptive=adaptive,
+        heads=None if heads is None else tuple(heads),
+        fitted=_uses(fitted, cards),
+    )
+    _write(card, home)
+    return card
+
+
+def check_agreement(member_folders: Sequence[str | Path], cards: Sequence[ModelCard | EnsembleCard]) -> None:
+    """Refuse members that were trained for different images, classes or noise; name the first that differs."""
+    for name in _MUST_AGREE:
+        for member, card in zip(member_folders, cards, strict=True):
+            if getattr(card, name) != getattr(cards[0], name):
+                raise InvalidArgumentError(
+                    f"members must agree on {name}: {member_folders[0]} has "
+                    f"{brief(getattr(cards[0], name))}, {member} has {brief(getattr(card, name))}; choose members "
+                    "trained alike"
+                )
+
+
+def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+    """Read a model folder or an ensemble folder; the model is in eval mode with frozen weights.
+
+    Args:
+        folder: what `save_checkpoint`, `save_ensemble` or `train` wrote.
+    """
+    folder = Path(folder)
+    if is_ensemble(folder):
+        refuse_labyrinth(folder)
+    return _load(folder)
+
+
+def read_any_card(folder: str | Path) -> ModelCard | EnsembleCard:
+    """Read the card of a model folder or an ensemble folder without weights, and without checking digests."""
+    folder = Path(folder)
+    return read_record(EnsembleCard, folder / ENSEMBLE_FILE) if is_ensemble(folder) else read_card(folder)
+
+
+def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+    """Read a folder that `refuse_labyrinth` has let pass, members and all."""
+    if not is_ensemble(folder):
+        return load_checkpoint(folder)
+    if kind_of(folder / CARD_FILE) is not None:
+        raise CheckpointError(f"{folder} holds both {CARD_FILE} and {ENSEMBLE_FILE}; remove one of them")
+    card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
+    loaded = [_member(folder, entry) for entry in card.members]
+    _refuse_other_facts(folder, card, [found for _, found in loaded])
+    try:
+        members = [model for model, _ in loaded]
+        ensemble = assembled(members, card.rule, card.weights, card.consensus, card.adaptive, card.heads)
+    except (InvalidArgumentError, LookupError) as error:
+        raise CheckpointError(f"{folder / ENSEMBLE_FILE} is damaged: {error}") from error
+    if card.digest != model_digest(ensemble):
+        raise CheckpointError(
+            f"{folder / ENSEMBLE_FILE} was changed: its digest does not match its rule, weights, early exit "
+            "and members"
+        )
+    return ensemble.eval().requires_grad_(False), card
+
+
+def _refuse_other_facts(
+    folder: Path, card: EnsembleCard, members: Sequence[ModelCard | EnsembleCard]
+) -> None:
+    """Refuse a card that says of the ensemble what its members do not say of themselves."""
+    for fact in _MUST_AGREE:
+        for member in members:
+            if getattr(member, fact) != getattr(card, fact):
+                raise CheckpointError(
+                    f"{folder / ENSEMBLE_FILE} was changed: it says {fact} {brief(getattr(card, fact))}, its members "
+                    f"say {brief(getattr(member, fact))}; restore it or make the ensemble again"
+                )
+
+
+def _member(home: Path, entry: MemberEntry) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+    """Load one member and hold it to the digest it had when the ensemble was made."""
+    try:
+        model, card = _load(home / entry.path)
+    except CheckpointError as error:
+        raise CheckpointError(f"the ensemble {home} cannot load its member {entry.path}: {error}") from error
+    if card.digest != entry.digest:
+        raise CheckpointError(
+            f"member {entry.path} of the ensemble {home} has changed: digest {card.digest}, expected "
+            f"{entry.digest}; restore it or make the ensemble again"
+        )
+    return model, card
+
+
+def _uses(fitted: Sequence[HoldoutUse], cards: Sequence[ModelCard | EnsembleCard]) -> tuple[HoldoutUse, ...]:
+    """Return the choices made for an ensemble and for its members, each once."""
+    inner = [use for card in cards if isinstance(card, EnsembleCard) for use in card.fitted]
+    found: list[HoldoutUse] = []
+    for use in (*fitted, *inner):
+        if use not in found:
+            found.append(use)
+    return tuple(found)
+
+
+def _write(card: EnsembleCard, home: Path) -> None:
+    """Write the card unless it is there already; never over another model."""
+    path = home / ENSEMBLE_FILE
+    taken = os.path.lexists(home / CARD_FILE)
+    if taken or (is_ensemble(home) and read_record(EnsembleCard, path) != card):
+        raise CheckpointError(f"{home} already holds another model; choose another folder or remove it")
+    write_atomically(path, card.model_dump_json(indent=2) + "\n")

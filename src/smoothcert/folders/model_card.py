@@ -1,0 +1,126 @@
+"""The card of a trained model: all that its folder says beside the weights."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
+from torch import nn
+
+from smoothcert.errors import CheckpointError
+from smoothcert.fields import STRICT, Digest, Figures, Place, Settings, Text
+from smoothcert.folders.card_fields import Classes, ClassNames, Noise, Shape, TrainedOn
+from smoothcert.networks import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, create_model
+from smoothcert.reading import parse_json, read_bytes
+
+MOST_CARD_BYTES = 8 * 2**20
+"""Of a card's file; what JSON makes of more could fill the memory."""
+
+Record = TypeVar("Record", bound=BaseModel)
+
+LEFT_OUT = ("heads", "split", "denoised", "members", "classifier", "digests", "depth", "width", "holdout")
+"""Fields of cards and configurations that are not written where they are None, so that old records stay equal."""
+
+
+class DenoisedEntry(BaseModel):
+    """What a card says about a denoiser and the classifier behind it; the folder holds the denoiser's weights alone.
+
+    Args:
+        depth: convolutions of the denoiser.
+        width: channels between them.
+        digest: `weights_digest` of the denoiser.
+        classifier: folder of the classifier, relative to the card's.
+        classifier_digest: its digest when the two were put together.
+    """
+
+    model_config = STRICT
+
+    depth: int = Field(le=MOST_DEPTH)  # how small they may be, the denoiser itself says
+    width: int = Field(le=MOST_WIDTH)
+    digest: Digest
+    classifier: Place
+    classifier_digest: Digest
+
+
+class ModelCard(BaseModel):
+    """What a model is, how it was trained and on which noise; the content of `model.json`.
+
+    Not proof of where a model came from: only the weights are tied to it, by their digest.
+
+    Args:
+        format: version of this layout.
+        architecture: name in `MODELS`.
+        num_classes: number of classes.
+        input_shape: shape of one image.
+        mean: per-channel mean of the first layer, in pixel units.
+        std: per-channel standard deviation of the first layer, in pixel units.
+        method: name of the training objective.
+        noise: what `NoiseLaw.describe` returned.
+        dataset: name and digest of the training split.
+        training: the whole training configuration, with the seed that was used.
+        metrics: figures measured at the end of training.
+        class_names: one name per class.
+        digest: `weights_digest` of the model; empty until `save_checkpoint` fills it in.
+        heads: number of heads of a `MultiHead`; None, and then not written, for a plain network.
+        split: where its heads begin, for `resolve_split`; None for the default.
+        denoised: a denoiser before a classifier; None for a network. Then `architecture` is a name in `DENOISERS`,
+            and mean and std are the classifier's.
+    """
+
+    model_config = STRICT
+
+    format: Literal[1] = 1
+    architecture: Text
+    num_classes: Classes
+    input_shape: Shape
+    mean: tuple[float, ...]
+    std: tuple[float, ...]
+    method: Text
+    noise: Noise
+    dataset: TrainedOn
+    training: Settings
+    metrics: Figures
+    class_names: ClassNames
+    digest: Digest | Literal[""] = ""
+    heads: int | None = Field(default=None, ge=1, le=MOST_HEADS)
+    split: Text | None = None
+    denoised: DenoisedEntry | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        return drop_unset(handler(self))
+
+    def build(self) -> nn.Module:
+        """Build the network that the card describes, with random weights; not for a denoiser and its classifier."""
+        return create_model(
+            self.architecture,
+            num_classes=self.num_classes,
+            input_shape=self.input_shape,
+            mean=self.mean,
+            std=self.std,
+            heads=self.heads,
+            split=self.split,
+        )
+
+
+def drop_unset(record: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the fields of `LEFT_OUT` that are None, so that records of plain networks read as they always did."""
+    return {name: value for name, value in record.items() if value is not None or name not in LEFT_OUT}
+
+
+def read_record(kind: type[Record], path: Path) -> Record:
+    """Read a JSON file as a record of one kind; `CheckpointError` says what is wrong with the file."""
+    content = read_bytes(path, CheckpointError, most=MOST_CARD_BYTES)
+    parse_json(content, f"{path} is damaged: the file", CheckpointError)  # neither deep nor NaN
+    try:
+        return kind.model_validate_json(content)
+    except ValidationError as error:
+        raise CheckpointError(f"{path} is damaged: {first_fault(error)}; restore the file") from error
+
+
+def first_fault(error: ValidationError) -> str:
+    """Say which field is the first wrong one, and why."""
+    first = error.errors(include_input=False, include_context=False)[0]
+    place = ".".join(str(part)[:80] for part in first["loc"]) or "the file"
+    return f"{place}: {first['msg'].removeprefix('Value error, ')}"

@@ -1,0 +1,30 @@
+"""Which data sets a model folder was trained on, told by its card or by those of its members."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from smoothcert.folders.ensemble_card import EnsembleCard
+from smoothcert.folders.ensemble_folder import read_any_card
+from smoothcert.folders.membership import is_ensemble, refuse_labyrinth
+
+
+def trained_on(folder: str | Path) -> tuple[str, ...]:
+    """Return the names of the data sets that a model, or any member of an ensemble, was trained on, each once.
+
+    Not a look at the data: the cards are believed.
+
+    Args:
+        folder: of a model or an ensemble.
+    """
+    folder = Path(folder)
+    if is_ensemble(folder):
+        refuse_labyrinth(folder)
+    return tuple(dict.fromkeys(_names(folder)))
+
+
+def _names(folder: Path) -> list[str]:
+    card = read_any_card(folder)
+    if not isinstance(card, EnsembleCard):
+        return [card.dataset["name"]]
+    return [name for member in card.members for name in _names(folder / member.path)]

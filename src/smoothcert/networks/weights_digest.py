@@ -1,0 +1,43 @@
+"""The digest that ties a certificate to the weights it is about."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+from smoothcert.errors import ModelOutputError
+from smoothcert.networks.tensor_content import tensor_content
+
+
+def _weights(module: nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield what `state_dict` holds, but past its hooks, which may hide weights that decide the answers."""
+    yield from module.named_parameters(remove_duplicate=False)
+    passing = {
+        f"{place}.{name}" if place else name
+        for place, part in module.named_modules(remove_duplicate=False)
+        for name in part._non_persistent_buffers_set
+    }
+    buffers = module.named_buffers(remove_duplicate=False)
+    yield from ((name, tensor) for name, tensor in buffers if name not in passing)
+
+
+def weights_digest(module: nn.Module) -> str:
+    """Return SHA-256 over name, dtype, shape and bytes of all parameters and buffers, as hex digits.
+
+    Not a digest of the code that uses them: two architectures with equal weights agree.
+    """
+    found = hashlib.sha256()
+    for name, tensor in sorted(_weights(module)):
+        content = tensor_content(tensor)
+        if content is None:
+            raise ModelOutputError(
+                f"weight {name!r} of the model ({tensor.dtype}, {tensor.device}) has no values to read; load its "
+                "weights onto a device first"
+            )
+        found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode() + b"\n")
+        found.update(content)
+    return found.hexdigest()

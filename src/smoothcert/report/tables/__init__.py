@@ -1,0 +1,1 @@
+"""Tables for a terminal; every figure rounded in the safe direction."""

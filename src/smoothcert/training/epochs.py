@@ -1,0 +1,220 @@
+"""The course of one training: epochs, measurements after each, and a state that survives a crash."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import torch
+from lightning_fabric import Fabric
+from torch import nn
+
+from smoothcert.certificates import FixedSample, SmoothedClassifier
+from smoothcert.data import Dataset
+from smoothcert.errors import CheckpointError, WorkerError
+from smoothcert.execution import certify_in_memory
+from smoothcert.folders import LEFT_OUT
+from smoothcert.progress import Progress, progress
+from smoothcert.seeding import generator_for
+from smoothcert.training.accuracy import noisy_accuracy
+from smoothcert.training.config import TrainConfig
+from smoothcert.training.loop import EpochResult, Loop, make_optimizer
+from smoothcert.training.metrics import EpochMetrics, peak_memory_mb, write_metrics
+from smoothcert.training.starting_points import PLACES
+from smoothcert.training.state import TrainingState, read_header
+from smoothcert.training.state_header import STATE_FILE
+
+_HOLDOUT_VOTES = 2_000  # noisy hold-out images to look at after an epoch; the same ones every time
+# Which epoch is best is as uncertain as the hold-out is small, and more copies of few images do not change that: the
+# accuracy's variance is (between images + within an image / copies) / images, and what copies can reduce is the smaller
+# part. Ten leave a tenth of that part.
+_MOST_COPIES = 10
+_SELECT = 100  # votes that choose the class where hold-out images are certified
+_ALPHA = 0.001
+
+OnEpoch = Callable[[EpochMetrics], None]
+
+
+def fit(
+    model: nn.Module,
+    train_set: Dataset,
+    holdout_set: Dataset | None,
+    *,
+    config: TrainConfig,
+    seed: int,
+    fabric: Fabric | None = None,
+    folder: Path | None = None,
+    on_epoch: OnEpoch | None = None,
+    show_progress: bool | None = False,
+) -> TrainingState:
+    """Train `model` in place, leave it in eval mode and return the state at the end.
+
+    Not a search: a hold-out is measured, never trained on; which epoch did best on it is recorded, and the model
+    is left with the weights of the last.
+
+    Args:
+        model: the network, with its first weights.
+        train_set: images to train on.
+        holdout_set: images to measure on; None measures nothing, and no epoch is the best.
+        config: method, noise, schedule and optimiser.
+        seed: of order, augmentation and noise.
+        fabric: launched; one process on the CPU by default.
+        folder: where the state is kept, and found again after a crash; None keeps none.
+        on_epoch: called with the metrics after every epoch, by the first process.
+        show_progress: True shows progress, None only on a terminal.
+    """
+    fabric = fabric or Fabric(accelerator="cpu", devices=1, precision=config.precision)
+    model = model.to(fabric.device)
+    optimizer = make_optimizer(model, config)
+    state = TrainingState(config.model_dump(mode="json", exclude=set(PLACES)), train_set.digest)
+    if folder is not None and (folder / STATE_FILE).exists():
+        state = _continued(folder, model, optimizer, state)
+    first = fabric.global_rank == 0
+    loop = Loop(fabric, model, optimizer, train_set, config, seed)
+    shown = show_progress if first else False
+    with (
+        torch.random.fork_rng(devices=[]),
+        progress(f"training {config.model}", loop.steps, shown=shown) as show,
+    ):
+        for epoch in range(len(state.metrics), config.epochs):
+            loop.on_step = lambda step, loss, epoch=epoch: show(
+                step, f"epoch {epoch + 1} of {config.epochs}, loss {loss:.4f}"
+            )
+            done = loop.epoch(epoch)
+            with _together(fabric):
+                if first:
+                    note = partial(_note, show, loop.steps_per_epoch * (epoch + 1), epoch + 1, config)
+                    metrics = _measured(done, epoch + 1, model, holdout_set, config, seed, state, note)
+                    _record(state, metrics, model)
+                    if folder is not None:
+                        write_metrics(state.metrics, folder)
+                        state.save(folder, model, optimizer)
+                    if on_epoch is not None:
+                        on_epoch(metrics)
+    model.eval()
+    return state
+
+
+@contextlib.contextmanager
+def _together(fabric: Fabric) -> Iterator[None]:
+    """Let all processes leave together: an error of one ends the others too, instead of leaving them waiting."""
+    failure: BaseException | None = None
+    try:
+        yield
+    except BaseException as error:
+        failure = error
+    if fabric.world_size > 1:
+        failed = torch.tensor(float(failure is not None), device=fabric.device)
+        failed = fabric.all_reduce(failed, reduce_op="sum")  # type: ignore[assignment]
+        if failure is None and float(failed) > 0:
+            raise WorkerError("another process of this training failed; its error says why")
+    if failure is not None:
+        raise failure
+
+
+def _continued(
+    folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, wanted: TrainingState
+) -> TrainingState:
+    """Load the state in `folder` if it is of the same training; name the differences if not."""
+    header = read_header(folder)  # before the weights, which may not fit the model asked for
+    names = {**wanted.config, **dict.fromkeys(set(LEFT_OUT) - PLACES)}
+    differing = [name for name in names if header.config.get(name) != wanted.config.get(name)]
+    if header.dataset_digest != wanted.dataset_digest:
+        differing.append("dataset digest")
+    if differing:
+        raise CheckpointError(
+            f"{folder} holds an unfinished training with another {', '.join(sorted(differing))}; choose another "
+            "folder, remove it, or give the same settings to continue it"
+        )
+    return TrainingState.load(folder, model, optimizer)
+
+
+def _measured(
+    done: EpochResult,
+    epoch: int,
+    model: nn.Module,
+    holdout_set: Dataset | None,
+    config: TrainConfig,
+    seed: int,
+    state: TrainingState,
+    note: Callable[[str], None],
+) -> EpochMetrics:
+    """Measure the model on the hold-out, if there is one, and put the epoch's figures together."""
+    accuracy = acr = None
+    if holdout_set is not None:
+        accuracy = noisy_accuracy(
+            model,
+            holdout_set,
+            config.noise_law(),
+            draws=holdout_copies(len(holdout_set)),
+            generator=generator_for(seed, 0, "holdout-noise"),
+            on_copies=lambda done, copies: note(f"{done:,} of {copies:,} noisy hold-out images classified"),
+        )
+        if config.certify_every and (epoch % config.certify_every == 0 or epoch == config.epochs):
+            note(f"certifying {min(config.certify_images, len(holdout_set)):,} hold-out images")
+            acr = _certified(model, holdout_set, config, seed)
+    before = state.metrics[-1].seconds if state.metrics else 0.0
+    return EpochMetrics(
+        epoch=epoch,
+        loss=sum(done.parts.values()),
+        holdout_noisy_accuracy=accuracy,
+        seconds=before + done.seconds,
+        lr=done.lr,
+        images_per_second=done.images / max(done.seconds, 1e-9),
+        peak_memory_mb=peak_memory_mb(next(model.parameters()).device),
+        parts=done.parts,
+        holdout_acr=acr,
+    )
+
+
+def holdout_copies(images: int) -> int:
+    """Return how many noisy copies of each hold-out image tell which epoch is best: 2,000 in all, from 1 to 10 each."""
+    return min(max(1, _HOLDOUT_VOTES // images), _MOST_COPIES)
+
+
+def _note(show: Progress, steps: int, epoch: int, config: TrainConfig, text: str) -> None:
+    show(steps, f"epoch {epoch} of {config.epochs}, {text}")
+
+
+def _certified(model: nn.Module, holdout_set: Dataset, config: TrainConfig, seed: int) -> float:
+    """Return the average certified radius of the first hold-out images."""
+    model.eval()
+    certification = SmoothedClassifier(model, config.noise_law(), holdout_set.num_classes).certification(
+        FixedSample(n0=_SELECT, n=config.certify_votes),
+        alpha=_ALPHA,
+        seed=seed,
+        engine="torch",
+        example=holdout_set.image(0),
+        images=min(config.certify_images, len(holdout_set)),
+    )
+    radii = [
+        certificate.radius if certificate.predicted == holdout_set.labels[certificate.index] else 0.0
+        for certificate in certify_in_memory(certification, holdout_set)
+    ]
+    return sum(radii) / len(radii)
+
+
+def _record(state: TrainingState, metrics: EpochMetrics, model: nn.Module) -> None:
+    """Enter an epoch; keep its weights if it did better on the hold-out than all before.
+
+    Judged by certified radius where that is measured, else by accuracy under noise; the earlier one on ties. Without a
+    hold-out none is the best.
+    """
+
+    def merit(one: EpochMetrics) -> tuple[float, float]:
+        return (-1.0 if one.holdout_acr is None else one.holdout_acr, one.holdout_noisy_accuracy or 0.0)
+
+    measured = metrics.holdout_noisy_accuracy is not None
+    if measured and (not state.metrics or merit(metrics) > max(merit(one) for one in state.metrics)):
+        state.best_epoch = metrics.epoch
+        state.best = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
+    state.metrics.append(metrics)
+
+
+def forget(folder: Path) -> None:
+    """Remove the state of a training that is finished, and what kills left half-written."""
+    for path in (folder / STATE_FILE, *folder.glob(".*.part")):
+        with contextlib.suppress(FileNotFoundError):
+            path.unlink()

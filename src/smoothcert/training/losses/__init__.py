@@ -1,0 +1,1 @@
+"""Losses and what else several objectives share."""

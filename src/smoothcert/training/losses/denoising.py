@@ -1,0 +1,44 @@
+"""What objectives for denoisers share: one noisy copy, denoised, and the logits that a frozen classifier gives it."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+from smoothcert.attacks import copy_logits
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.networks import Denoised
+from smoothcert.training.noise_source import NoiseSource
+from smoothcert.training.objective import Objective
+
+
+class Denoising(Objective):
+    """What objectives for denoisers share.
+
+    Not an objective of its own. The classifier's weights are frozen by `Denoised`; gradients flow through it.
+    """
+
+    trains: ClassVar[str] = "denoiser"
+
+
+def parts_of(model: nn.Module) -> tuple[nn.Module, nn.Module]:
+    """Return denoiser and classifier; refuse a model that is not made of the two."""
+    if not isinstance(model, Denoised):
+        raise InvalidArgumentError(
+            f"this method trains a denoiser in front of a classifier; model must be a Denoised, "
+            f"got {type(model).__name__}"
+        )
+    return model.denoiser, model.classifier
+
+
+def denoised_copy(denoiser: nn.Module, images: torch.Tensor, source: NoiseSource) -> torch.Tensor:
+    """Return one noisy copy of every image as the denoiser leaves it, (rows, ...)."""
+    cleaned: torch.Tensor = denoiser(source.copies(images, 1)[0])
+    return cleaned
+
+
+def logits_of(classifier: nn.Module, images: torch.Tensor) -> torch.Tensor:
+    """Return the classifier's logits, (rows, classes), at least in float32."""
+    return copy_logits(classifier, images.unsqueeze(0))[0]

@@ -1,0 +1,1 @@
+"""Training objectives, one file each; a file's name is the objective's name."""

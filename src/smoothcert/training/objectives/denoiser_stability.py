@@ -1,0 +1,46 @@
+"""Denoisers trained on the classifier's own answers: cross entropy with the class it gives the clean image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
+
+from smoothcert.training.losses.denoising import Denoising, denoised_copy, logits_of, parts_of
+from smoothcert.training.noise_source import NoiseSource
+from smoothcert.training.objective import OBJECTIVES, Moment
+
+
+@OBJECTIVES.register("denoiser-stability")
+@dataclass(frozen=True)
+class DenoiserStability(Denoising):
+    """Cross entropy of one denoised noisy copy with the class that the frozen classifier gives the clean image.
+
+    Not a use of labels: images without any do as well. The clean image goes to the classifier as it is, not through
+    the denoiser, so the target never moves.
+    """
+
+    summary: ClassVar[str] = (
+        "a frozen classifier's noisy answers drawn to its clean ones (Salman et al. 2020)"
+    )
+
+    @property
+    def cost(self) -> float:  # noqa: D102
+        return 1.0  # the clean pass is the classifier's alone, without a gradient
+
+    def loss(  # noqa: D102
+        self,
+        model: nn.Module,
+        images: torch.Tensor,
+        labels: torch.Tensor,
+        source: NoiseSource,
+        moment: Moment,
+    ) -> dict[str, torch.Tensor]:
+        denoiser, classifier = parts_of(model)
+        with torch.no_grad():
+            targets = logits_of(classifier, images).argmax(dim=-1)
+        logits = logits_of(classifier, denoised_copy(denoiser, images, source))
+        return {"stability": cross_entropy(logits, targets)}

@@ -1,0 +1,36 @@
+"""SmoothAdv (Salman et al. 2019): cross entropy on the noisy copies of an adversarial image."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+from smoothcert.training.losses.adversarial import Adversarial
+from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
+from smoothcert.training.noise_source import NoiseSource
+from smoothcert.training.objective import OBJECTIVES, Moment
+
+
+@OBJECTIVES.register("smoothadv")
+@dataclass(frozen=True)
+class SmoothAdv(Adversarial):
+    """Cross entropy on all m noisy copies of the image that an attack on the smoothed classifier found.
+
+    Not trained on the attack's own loss: that takes the logarithm after the mean over copies, this one before.
+    """
+
+    summary: ClassVar[str] = "cross entropy on adversarial images under noise (Salman et al. 2019)"
+
+    def loss(  # noqa: D102
+        self,
+        model: nn.Module,
+        images: torch.Tensor,
+        labels: torch.Tensor,
+        source: NoiseSource,
+        moment: Moment,
+    ) -> dict[str, torch.Tensor]:
+        logits = self.adversarial_logits(model, images, labels, source, moment)
+        return {"cross_entropy": copies_cross_entropy(logits, labels)}

@@ -1,0 +1,54 @@
+"""Stability training (Li et al. 2019): CE(f(x), y) + lambda CE(F(x), F(x + e))."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import nn
+
+from smoothcert.attacks import copy_logits
+from smoothcert.training.checks import check_weight
+from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
+from smoothcert.training.noise_source import NoiseSource
+from smoothcert.training.objective import OBJECTIVES, Moment, Objective
+
+
+@OBJECTIVES.register("stability")
+@dataclass(frozen=True)
+class StabilityTraining(Objective):
+    """Cross entropy on the clean image, and the noisy answer drawn to the clean one.
+
+    Not a teacher and a pupil: the gradient flows through both answers.
+
+    Args:
+        lbd: weight lambda of the stability term.
+    """
+
+    summary: ClassVar[str] = "clean cross entropy, noisy answers drawn to clean ones (Li et al. 2019)"
+    lbd: float = 2.0
+
+    def __post_init__(self) -> None:
+        check_weight("lbd", self.lbd)
+
+    @property
+    def cost(self) -> float:  # noqa: D102
+        return 2.0
+
+    def loss(  # noqa: D102
+        self,
+        model: nn.Module,
+        images: torch.Tensor,
+        labels: torch.Tensor,
+        source: NoiseSource,
+        moment: Moment,
+    ) -> dict[str, torch.Tensor]:
+        # Two passes: mixed into one, batch norm would normalise noisy images by the statistics of clean ones.
+        clean = copy_logits(model, images.unsqueeze(0))
+        noisy = copy_logits(model, source.copies(images, 1))
+        between = -(clean.softmax(dim=-1) * noisy.log_softmax(dim=-1)).sum(dim=-1)
+        return {
+            "cross_entropy": copies_cross_entropy(clean, labels),
+            "stability": self.lbd * between.mean(),
+        }

@@ -1,0 +1,20 @@
+"""Whole jobs made of the rooms below: certify a data set, audit, attack, sweep, demo."""
+
+from smoothcert.workflows.attack import attack_images
+from smoothcert.workflows.auditing.audit import audit
+from smoothcert.workflows.auditing.report import AuditReport, Finding, Trust
+from smoothcert.workflows.certify import certify, certify_panel
+from smoothcert.workflows.demo import run_demo
+from smoothcert.workflows.sweep import run_sweep
+
+__all__ = [
+    "AuditReport",
+    "Finding",
+    "Trust",
+    "attack_images",
+    "audit",
+    "certify",
+    "certify_panel",
+    "run_demo",
+    "run_sweep",
+]

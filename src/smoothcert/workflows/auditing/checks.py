@@ -1,0 +1,133 @@
+"""Checks that need nothing but the run folder: images, seals, and the proof of every certificate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from smoothcert.data import Dataset
+from smoothcert.progress import Progress
+from smoothcert.store import FILE_NAME
+from smoothcert.workflows.auditing.independent import contradictions
+from smoothcert.workflows.auditing.kinds import wrong_kinds
+from smoothcert.workflows.auditing.replay import Replay
+from smoothcert.workflows.auditing.report import AuditReport
+from smoothcert.workflows.auditing.stored import StoredRun, Stream
+from smoothcert.workflows.auditing.terms import Terms
+
+_LISTED = 5
+_PACKAGES = ("smoothcert", "torch", "numpy", "scipy")
+
+
+def check_images(stored: StoredRun, report: AuditReport) -> None:
+    """Hold the stored images against the manifest's list."""
+    listed, there = stored.manifest["indices"], [image.index for image in stored.images]
+    for title, found in (
+        (
+            "missing: the run is unfinished (continue it with --resume), or they were removed",
+            set(listed) - set(there),
+        ),
+        ("stored, but not listed in the manifest", set(there) - set(listed)),
+        ("without a certificate, but with counts, votes or a seal", set(stored.strays)),
+        (
+            "with a certificate and a state of being under way: the run was stopped (continue it with --resume), or "
+            "the states were added",
+            set(stored.unfinished) & set(there),
+        ),
+        ("under way, but not listed in the manifest", set(stored.unfinished) - set(listed)),
+    ):
+        if found:
+            some = _some(sorted(found, key=lambda index: (str(type(index)), index)))
+            report.found("images", f"images {title}: {len(found):,} of them ({some})")
+    if len(set(listed)) != len(listed):
+        report.found("images", "the manifest lists an image twice")
+
+
+def check_seals(stored: StoredRun, report: AuditReport) -> None:
+    """Hold every image against its seal."""
+    broken = [image.index for image in stored.images if image.seal not in (None, stored.seal_of(image))]
+    if broken and len(broken) == len(stored.images):
+        gone = "" if any(image.votes for image in stored.images) else "; all votes are gone"
+        report.found(
+            "manifest", f"the manifest, or every image, was changed after it was written (no seal fits){gone}"
+        )
+    else:
+        for index in broken:
+            report.found("seal", "something stored about it was changed after it was written", index)
+    for image in stored.images:
+        if image.seal is None:
+            report.found("seal", "its seal is missing", image.index)
+
+
+def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Progress) -> list[Stream]:
+    """Make every certificate again from its stored votes, and its bound by an independent formula.
+
+    Returns:
+        what votes can be read, for drawing them again.
+    """
+    replay, streams = Replay(terms.plan, terms.num_classes), list[Stream]()
+    for done, image in enumerate(stored.images, start=1):
+        texts = list(wrong_kinds(image, terms.num_classes))
+        if not texts:
+            try:
+                tallies = image.tallies(terms.num_classes)
+                ballots = image.ballots(terms.num_classes, replay.most_votes)
+            except ValueError as error:
+                texts = [f"its counts or votes cannot be read: {error}"]
+            else:
+                streams += [Stream(image, phase, len(cast)) for phase, cast in ballots.items()]
+                texts = list(replay.differences(image, tallies, ballots))
+                if not texts:  # a second opinion on what the first finds right
+                    about = stored.manifest["procedure"]
+                    texts = contradictions(terms.noise, about, terms.alpha, image.certificate, tallies)
+                _check_unanswered(replay.unanswered(ballots), terms, report, image.index)
+        for text in texts:
+            report.found("proof", text, image.index)
+        show(done, f"{len(report.findings)} findings")
+    return streams
+
+
+def _check_unanswered(votes: int, terms: Terms, report: AuditReport, index: int) -> None:
+    """Hold votes without an answer against what the manifest says is done with them."""
+    report.unanswered += votes
+    if votes and terms.on_nan == "raise":
+        report.found(
+            "proof",
+            f"{votes:,} of its votes have no answer, which on_nan = 'raise' would have refused",
+            index,
+        )
+
+
+def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> None:
+    """Hold stored labels against the data set's."""
+    for image in stored.images:
+        label = int(dataset.labels[image.index]) if 0 <= image.index < len(dataset) else None
+        if image.certificate[1] != label:
+            report.found(
+                "label", f"its label is stored as {image.certificate[1]!r}, but it is {label}", image.index
+            )
+
+
+def note_versions(stored: StoredRun, report: AuditReport) -> None:
+    """Note releases that differ from today's: they may round differently."""
+    then = stored.manifest["versions"]
+    other = [
+        f"{name} {then[name]} (here {version(name)})" for name in _PACKAGES if version(name) != then[name]
+    ]
+    if other:
+        report.note(f"the run was made with {', '.join(other)}")
+
+
+def note_logs(folder: Path, report: AuditReport) -> None:
+    """Note what lies beside the database and changes what is read: a copy of the one file would say something else."""
+    for suffix in ("-wal", "-journal"):
+        log = folder / f"{FILE_NAME}{suffix}"
+        if log.exists() and log.stat().st_size:
+            report.note(f"{log.name} lies beside {FILE_NAME} and was read with it; copy both or neither")
+
+
+def _some(indices: Sequence[Any]) -> str:
+    more = "" if len(indices) <= _LISTED else ", .."
+    return ", ".join(map(repr, indices[:_LISTED])) + more

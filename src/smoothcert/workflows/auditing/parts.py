@@ -1,0 +1,142 @@
+"""What a run was made from: the classifier and the data set, found again and held against the manifest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from smoothcert.certificates import SmoothedClassifier, identities, is_settled
+from smoothcert.data import Dataset, load_dataset
+from smoothcert.ensembles import Panel
+from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
+from smoothcert.folders import load_model
+from smoothcert.workflows.auditing.report import AuditReport
+from smoothcert.workflows.auditing.stored import StoredRun
+from smoothcert.workflows.auditing.terms import Terms
+
+_PLACES = ("model", "data_dir")
+Source = str | Path | SmoothedClassifier | Callable[..., Any]
+
+
+Origin = Mapping[str, str]
+
+
+def read_origin(stored: StoredRun, report: AuditReport) -> Origin:
+    """Return where the run says its model and data were; what is no place is a finding."""
+    for field, place in stored.origin:
+        if field not in _PLACES or not isinstance(place, str) or "\0" in place:
+            report.found("file", f"the run says that its {field!r} was at {place!r}, which is no place")
+            return {}
+    return dict(stored.origin)
+
+
+def find_classifier(
+    stored: StoredRun, terms: Terms, run: Path, origin: Origin, given: Source | None, report: AuditReport
+) -> SmoothedClassifier | None:
+    """Return the run's classifier, or None with a note or a finding that says why there is none.
+
+    Args:
+        stored: the run.
+        terms: what the manifest says.
+        run: the run folder, from which the noted place of the model is seen.
+        origin: the places that the run noted.
+        given: a model folder, a classifier, or None for the place that the run noted.
+        report: told what is wrong.
+    """
+    model = _model(run, origin, given, report)
+    if model is None:
+        return None
+    parts = model.classifiers if isinstance(model, Panel) else (model,)
+    same = [part for part in parts if identities(part) == (stored.manifest["model"],)]
+    if not same:
+        report.found(
+            "model",
+            f"the model {_title(given)}is not the one that was certified (other digest; one that keeps something when "
+            "it is called is another afterwards: load it anew)",
+        )
+        return None
+    if not is_settled(stored.manifest["model"]):
+        report.note(
+            "the model is code that no digest covers: that it is the one that was certified is for you to know"
+        )
+    return SmoothedClassifier(
+        same[0], terms.noise, terms.num_classes, on_nan=terms.on_nan, allow_any_range=True
+    )
+
+
+def _model(run: Path, origin: Origin, given: Source | None, report: AuditReport) -> Any:
+    if isinstance(given, SmoothedClassifier):
+        return given.model
+    if given is not None and not isinstance(given, str | Path):
+        if not callable(given):
+            raise InvalidArgumentError(
+                f"model must be a folder, a classifier or a callable from batch to logits, got {given!r}"
+            )
+        return given
+    if given is None and "model" not in origin:
+        report.note("the run does not say where its model is; give it with --model FOLDER")
+        return None
+    folder = Path(given) if given is not None else run / origin["model"]
+    if not folder.is_dir():
+        if given is not None:
+            raise StoreError(
+                f"there is no model folder {folder}; give the folder of the model that was certified"
+            )
+        report.note(f"its model is no longer at {_plain(folder)}; give its folder with --model")
+        return None
+    try:
+        return load_model(folder)[0]
+    except SmoothcertError as error:
+        report.found("model", f"the model cannot be loaded: {error}")
+        return None
+
+
+def find_dataset(
+    stored: StoredRun,
+    run: Path,
+    origin: Origin,
+    given: Dataset | str | None,
+    data_dir: Path | None,
+    report: AuditReport,
+) -> Dataset | None:
+    """Return the run's data set, or None with a note or a finding that says why there is none.
+
+    Args:
+        stored: the run.
+        run: the run folder.
+        origin: the places that the run noted.
+        given: a data set or a name; None for the name in the manifest.
+        data_dir: folder of its files; None for the place that the run noted.
+        report: told what is wrong.
+    """
+    wanted = stored.manifest["dataset"]
+    if isinstance(given, Dataset):
+        found = given
+    else:
+        if data_dir is None and "data_dir" in origin:
+            data_dir = run / origin["data_dir"]
+            report.note(
+                f"its images were read from {_plain(data_dir)}, as the run says; that they are what their name says "
+                "is for you to know"
+            )
+        try:
+            found = load_dataset(given or wanted["name"], split=wanted["split"], data_dir=data_dir)
+        except SmoothcertError as error:
+            if given is not None:
+                raise
+            report.note(f"its data set cannot be read ({error}); give it with --dataset and --data-dir")
+            return None
+    if found.digest != wanted["digest"]:
+        report.found("data", f"the images or labels of {found.name} are not those of the run (other digest)")
+        return None
+    return found
+
+
+def _title(given: Source | None) -> str:
+    return f"in {given} " if isinstance(given, str | Path) else ""
+
+
+def _plain(folder: Path) -> Path:
+    """Return a path without detours."""
+    return folder.resolve()
