@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "smoothcert"
 ROWS = [
     {"errors"},
     {"visible"},
-    {"registry", "seeding", "atomic", "arguments", "reading", "locking", "progress", "fields"},
+    {"registry", "seeding", "atomic", "arguments", "reading", "locking", "progress", "fields", "options"},
     {"bounds"},
     {"data"},
     {"noise"},

@@ -1,20 +1,132 @@
-"""Name -> thing tables, one per kind, from which the command line takes its choices."""
+"""Name -> member tables, one per kind, from which the command line takes its choices."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Generic, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Generic, TypeVar
 
 from smoothcert.errors import UnknownNameError
 from smoothcert.visible import brief
 
 T = TypeVar("T")
 
+_HOME = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Package:
+    """An installed package that a member comes from.
+
+    Args:
+        name: of the distribution.
+        version: of the distribution.
+    """
+
+    name: str
+    version: str
+
 
 class Registry(Generic[T]):
-    """A table of named things of one kind; unknown names are answered with the known ones.
+    """The members of one kind, by name: a file of a folder of this package each, or an entry point of another package.
 
-    Not a plug-in system: members register when their module is imported.
+    Names are read from file names and entry points; a member is imported when it is first asked for. No other folder
+    is searched for code. An entry point's group is the folder's dotted name (`smoothcert.noise.laws`), its name is
+    that of the file which it points to, with `-` for `_`.
+
+    Args:
+        kind: what a member is called in messages.
+        folder: dotted name of the package whose modules are the members.
+        belongs: whether an object is such a member; the one that a module defines is its member.
+    """
+
+    def __init__(self, kind: str, folder: str, belongs: Callable[[Any], bool]) -> None:
+        self.kind, self.folder, self._belongs = kind, folder, belongs
+        self._members: dict[str, T] = {}
+
+    def __getitem__(self, name: str) -> T:
+        if name not in self:
+            raise UnknownNameError(f"unknown {self.kind} {brief(name)}; known: {', '.join(self)}")
+        if name not in self._members:
+            self._members[name] = self._imported(name)
+        return self._members[name]
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and name in self._places  # a list, from a file, is no name
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted(self._places))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def package_of(self, name: str) -> Package | None:
+        """Return the package that a member comes from; None for this one."""
+        place = self._places[name]
+        if not isinstance(place, EntryPoint) or place.dist is None:
+            return None
+        return Package(place.dist.name, place.dist.version)
+
+    @cached_property
+    def _places(self) -> Mapping[str, str | EntryPoint]:
+        """Where every member is: the dotted name of a module here, or an entry point."""
+        files = _HOME.joinpath(*self.folder.split(".")[1:]).glob("[!_]*.py")
+        places: dict[str, str | EntryPoint] = {
+            _title(file.stem): f"{self.folder}.{file.stem}" for file in files
+        }
+        for point in entry_points(group=self.folder):
+            if point.name in places:
+                raise UnknownNameError(
+                    f"{_source(point)} offers a {self.kind} {point.name!r}, a name that is taken; rename or uninstall it"
+                )
+            places[point.name] = point
+        return places
+
+    def _imported(self, name: str) -> T:
+        place = self._places[name]
+        if isinstance(place, str):
+            return self._member_of(import_module(place))
+        try:
+            member = place.load()
+        except Exception as error:  # whatever another package's code raises
+            raise UnknownNameError(
+                f"{self.kind} {name!r} of {_source(place)} cannot be imported: {brief(error)}"
+            ) from error
+        if isinstance(member, ModuleType):
+            member = self._member_of(member)
+        stem = place.module.rsplit(".", 1)[-1]
+        if not self._belongs(member) or _title(stem) != name:
+            raise UnknownNameError(
+                f"{_source(place)} says that {place.value} is a {self.kind} {name!r}, but it is "
+                + (f"named {_title(stem)!r} by its file" if self._belongs(member) else f"{brief(member)}")
+            )
+        found: T = member
+        return found
+
+    def _member_of(self, module: ModuleType) -> T:
+        """Return the one member that a module defines; classes that it imports are not its own."""
+        own = [
+            value
+            for name, value in vars(module).items()
+            if not name.startswith("_")
+            and self._belongs(value)
+            and (not isinstance(value, type) or value.__module__ == module.__name__)
+        ]
+        if len(own) != 1:
+            raise UnknownNameError(f"{module.__name__} must define one {self.kind}, it defines {len(own)}")
+        member: T = own[0]
+        return member
+
+
+class Table(Generic[T]):
+    """A few named things that stand in one file; unknown names are answered with the known ones.
+
+    Not for what others may add to: that is a `Registry`.
     """
 
     def __init__(self, kind: str) -> None:
@@ -34,8 +146,7 @@ class Registry(Generic[T]):
 
     def __getitem__(self, name: str) -> T:
         if name not in self:
-            known = ", ".join(sorted(self._members))
-            raise UnknownNameError(f"unknown {self.kind} {brief(name)}; known: {known}")
+            raise UnknownNameError(f"unknown {self.kind} {brief(name)}; known: {', '.join(self)}")
         return self._members[name]
 
     def __contains__(self, name: object) -> bool:
@@ -46,3 +157,16 @@ class Registry(Generic[T]):
 
     def __len__(self) -> int:
         return len(self._members)
+
+
+def name_of(member: type) -> str:
+    """Return the name of a member that is a class: its file's."""
+    return _title(member.__module__.rsplit(".", 1)[-1])
+
+
+def _title(stem: str) -> str:
+    return stem.replace("_", "-")
+
+
+def _source(point: EntryPoint) -> str:
+    return "a package" if point.dist is None else f"package {point.dist.name} {point.dist.version}"

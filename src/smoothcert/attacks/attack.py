@@ -7,7 +7,7 @@ from typing import Protocol
 import torch
 from torch import nn
 
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 
 
 class Attack(Protocol):
@@ -40,4 +40,4 @@ class Attack(Protocol):
         ...
 
 
-ATTACKS: Registry[Attack] = Registry("attack")
+ATTACKS: Table[Attack] = Table("attack")

@@ -7,9 +7,9 @@ from smoothcert.attacks.attack import Attack
 from smoothcert.attacks.ddn import ddn
 from smoothcert.attacks.method import Method, Part
 from smoothcert.attacks.pgd import pgd
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 
-METHODS: Registry[Method] = Registry("attack method")
+METHODS: Table[Method] = Table("attack method")
 
 _STEPS = 20
 

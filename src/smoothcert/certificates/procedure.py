@@ -16,7 +16,7 @@ from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.radii import named_radii
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 from smoothcert.sampling import Counts, Phase
 from smoothcert.visible import brief
 
@@ -96,7 +96,7 @@ class Procedure(ABC):
         return {"name": self.procedure_name, **asdict(self)}  # type: ignore[call-overload]
 
 
-PROCEDURES: Registry[type[Procedure]] = Registry("procedure")
+PROCEDURES: Table[type[Procedure]] = Table("procedure")
 
 
 MOST_VOTES = MOST_TRIALS

@@ -18,7 +18,7 @@ from smoothcert.data.dataset import Dataset
 from smoothcert.data.picture import RANDOM_CROP_NUMBERS
 from smoothcert.data.pictures import PictureFiles
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 
 PAD = 4  # pixels
 
@@ -40,7 +40,7 @@ class Augmentation:
     batch: Callable[[Dataset, NDArray[np.int64], torch.Tensor], torch.Tensor]
 
 
-AUGMENTATIONS: Registry[Augmentation] = Registry("augmentation")
+AUGMENTATIONS: Table[Augmentation] = Table("augmentation")
 
 
 def augmented_batch(

@@ -9,7 +9,7 @@ from pathlib import Path
 from smoothcert.arguments import check_path
 from smoothcert.data.dataset import Dataset
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 from smoothcert.visible import brief
 
 
@@ -43,7 +43,7 @@ class DataSource:
     train_size: int | None = None
 
 
-DATASETS: Registry[DataSource] = Registry("dataset")
+DATASETS: Table[DataSource] = Table("dataset")
 
 
 def load_dataset(

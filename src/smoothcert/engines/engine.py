@@ -16,7 +16,7 @@ from smoothcert.engines.turns import forward_pass, turn
 from smoothcert.ensembles import Priced
 from smoothcert.errors import ModelOutputError
 from smoothcert.networks import MIN_ROWS, padded
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 
 Model = Callable[[torch.Tensor], Any]
 
@@ -120,7 +120,7 @@ def _shape_fix(logits: torch.Tensor, rows: int) -> str:
     return "let it return one row of scores for every image"
 
 
-ENGINES: Registry[type[Engine]] = Registry("engine")
+ENGINES: Table[type[Engine]] = Table("engine")
 
 
 def name_on(name: str, device: torch.device) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 import torch
 
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 
 # From member logits (rows, k, classes) and weights (k,) that sum to 1, to ensemble logits (rows, classes).
 # A row of the answer may depend on the same row of the logits only.
 VotingRule = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
 
-VOTING_RULES: Registry[VotingRule] = Registry("voting rule")
+VOTING_RULES: Table[VotingRule] = Table("voting rule")
 
 UNWEIGHTED_RULES = frozenset({"max-margin"})
 """Rules in which one member decides, so that weights would have no meaning."""

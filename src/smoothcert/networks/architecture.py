@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Architecture:
             )
 
 
-MODELS: Registry[Architecture] = Registry("model")
+MODELS: Table[Architecture] = Table("model")
 
 
 Build = Callable[[], nn.Module]

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 
 _LEAST_DEPTH = 2
 
@@ -61,7 +61,7 @@ class DenoiserSize:
     width: int = 64
 
 
-DENOISERS: Registry[DenoiserSize] = Registry("denoiser")
+DENOISERS: Table[DenoiserSize] = Table("denoiser")
 DENOISERS.register("dncnn")(DenoiserSize("DnCNN as published: 17 convolutions of 64 channels"))
 DENOISERS.register("dncnn-wide")(DenoiserSize("DnCNN with twice the channels, 128", width=128))
 DENOISERS.register("dncnn-small")(

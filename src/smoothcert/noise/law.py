@@ -13,7 +13,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 from smoothcert.visible import brief
 
 _SMALLEST, _LARGEST = 1e-4, 1e4  # float32 resolves 6e-8 near 1: enough below the one, and above for the other
@@ -98,7 +98,7 @@ class NoiseLaw(ABC):
         return {"name": self.law_name, **self.parameters()}
 
 
-NOISE_LAWS: Registry[type[NoiseLaw]] = Registry("noise")
+NOISE_LAWS: Table[type[NoiseLaw]] = Table("noise")
 
 
 def noise_from(description: dict[str, Any]) -> NoiseLaw:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from smoothcert.atomic import check_target, write_atomically
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 from smoothcert.store.log_reach import reach_file, reach_text
 from smoothcert.store.run import Run
 from smoothcert.store.tsv import format_tsv
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with
-EXPORTERS: Registry[Callable[[Run], bytes]] = Registry("export format")
+EXPORTERS: Table[Callable[[Run], bytes]] = Table("export format")
 
 
 def export_run(run: Run, form: str) -> bytes:

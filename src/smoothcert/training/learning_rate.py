@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 
 _RISE = 0.3  # part of a one-cycle training in which the learning rate rises
 _FIRST_DROP = 1 / 3  # of schedules without drops: where the papers' step schedules drop first
@@ -13,7 +13,7 @@ _FIRST_DROP = 1 / 3  # of schedules without drops: where the papers' step schedu
 # From the number of the step (from 0), steps in all, and milestones as parts of the whole, to a share of the peak.
 Schedule = Callable[[int, int, Sequence[float]], float]
 
-SCHEDULES: Registry[Schedule] = Registry("schedule")
+SCHEDULES: Table[Schedule] = Table("schedule")
 
 
 @SCHEDULES.register("one-cycle")

@@ -9,7 +9,7 @@ from typing import ClassVar
 import torch
 from torch import nn
 
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 from smoothcert.training.noise_source import NoiseSource
 
 
@@ -75,4 +75,4 @@ class Objective(ABC):
         """
 
 
-OBJECTIVES: Registry[type[Objective]] = Registry("method")
+OBJECTIVES: Table[type[Objective]] = Table("method")

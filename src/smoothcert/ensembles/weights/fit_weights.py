@@ -18,7 +18,7 @@ from smoothcert.ensembles.weights.soft_fit import SoftFit, fit_soft
 from smoothcert.ensembles.weights.sween import SweenFit, fit_sween
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 from smoothcert.seeding import check_seed, generator_for
 
 OnProgress = Callable[[int, int], None]
@@ -112,7 +112,7 @@ class Holdout:
 
 # From a hold-out to weights for the rule in `FITTED_RULES`, and figures about the choice.
 WeightFit = Callable[[Holdout], tuple[tuple[float, ...], dict[str, float]]]
-WEIGHT_FITS: Registry[WeightFit] = Registry("way to fit weights")
+WEIGHT_FITS: Table[WeightFit] = Table("way to fit weights")
 
 FITTED_RULES = {"soft": "soft"}
 """The rule whose weights a way to fit chooses, where that is not "softmax"."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smoothcert.ensembles.weights.simplex import minimise_quadratic
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.registry import Registry
+from smoothcert.registry import Table
 
 Matrix = NDArray[np.float64]
 
@@ -20,7 +20,7 @@ GAP = 1e-9
 
 # From the members' probabilities of the true class, (rows, k), rows scaled, and the rows per epoch, to weights.
 SweenSolver = Callable[[Matrix, int], Matrix]
-SWEEN_SOLVERS: Registry[SweenSolver] = Registry("SWEEN solver")
+SWEEN_SOLVERS: Table[SweenSolver] = Table("SWEEN solver")
 
 
 @dataclass(frozen=True)
