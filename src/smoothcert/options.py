@@ -75,9 +75,9 @@ def make(kind: str, name: str, member: type, given: dict[str, Any]) -> Any:
             raise InvalidArgumentError(
                 f"{kind} {name!r} takes no {option} (got {brief(value)}); it takes {listed(takes)}"
             )
-    for option in takes.values():
-        if option.required and option.name not in said:
-            raise InvalidArgumentError(f"{kind} {name!r} needs {option.name} ({option.text}); give it")
+    for need in takes.values():
+        if need.required and need.name not in said:
+            raise InvalidArgumentError(f"{kind} {name!r} needs {need.name} ({need.text}); give it")
     return member(**{takes[option].field: value for option, value in said.items()})
 
 

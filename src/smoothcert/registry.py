@@ -82,7 +82,7 @@ class Registry(Generic[T]):
         for point in entry_points(group=self.folder):
             if point.name in places:
                 raise UnknownNameError(
-                    f"{_source(point)} offers a {self.kind} {point.name!r}, a name that is taken; rename or uninstall it"
+                    f"{_source(point)} offers a {self.kind} {point.name!r}, a name that is taken; rename it"
                 )
             places[point.name] = point
         return places
