@@ -1,4 +1,4 @@
-"""Whole jobs made of the rooms below: certify a data set, audit, attack, sweep, demo."""
+"""Whole jobs made of the rooms above: certify a data set, audit, attack, sweep, demo."""
 
 from smoothcert.workflows.attack import attack_images
 from smoothcert.workflows.auditing.audit import audit
