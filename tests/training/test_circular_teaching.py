@@ -22,6 +22,7 @@ from smoothcert.training import (
 from smoothcert.training.losses.head_cosine import head_cosine
 from smoothcert.training.losses.self_paced import self_paced_weights, threshold_at
 from training import circular_reference as reference
+from training.tiny_networks import network_of_heads
 
 METHODS = {
     "some-gaussian": CircularGaussian,
@@ -155,17 +156,6 @@ def test_the_cosine_penalty_keeps_its_digits_under_autocast_and_moves_heads_apar
 # --- where gradients flow ---
 
 
-def network():
-    """Three heads on a shared layer, in float64."""
-    rng = np.random.default_rng(7)
-    trunk = nn.Sequential(nn.Linear(reference.D, reference.HIDDEN), nn.Tanh())
-    heads = [nn.Linear(reference.HIDDEN, reference.CLASSES) for _ in range(reference.HEADS)]
-    model = MultiHead(trunk, heads).double()
-    for weight in model.parameters():
-        weight.data = torch.from_numpy(rng.normal(0, 1.5, tuple(weight.shape)))
-    return model
-
-
 def batch():
     images = torch.from_numpy(np.random.default_rng(8).random((8, reference.D)))
     return images, torch.tensor([1, 2, 0, 0, 0, 2, 1, 1])
@@ -183,7 +173,7 @@ def loss_of(objective, model):
 @pytest.mark.parametrize("k", range(reference.HEADS))
 def test_no_head_gets_a_gradient_through_the_weights_it_gives(kind, k):
     """With every other head's own loss gone, moving head k changes nothing but its own loss."""
-    model = network()
+    model = network_of_heads(1.5)
     objective = kind(cosine=0.0, threshold=0.5)
     (images, labels), draws = batch(), source()
     copies = draws.copies(images, objective.m)
@@ -207,7 +197,7 @@ def test_the_trunk_learns_from_every_head(kind):
     """Silencing any one head changes the trunk's gradient."""
     gradients = []
     for silent in (None, *range(reference.HEADS)):
-        model = network()
+        model = network_of_heads(1.5)
         if silent is not None:
             model.heads[silent].register_forward_hook(lambda module, inputs, output: output.detach())
         loss_of(kind(cosine=0.0), model).backward()

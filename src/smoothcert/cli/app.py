@@ -74,9 +74,8 @@ for command in (
 def main() -> None:
     """Run the command line; exit code 2 and one sentence on a user's mistake."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # names that the terminal has no characters for are no reason to fail
+        # Names that the terminal has no characters for are no reason to fail.
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         app()

@@ -37,9 +37,8 @@ class CompiledEngine(Engine):
         self._seen: set[int] = set()
         try:
             self._compile(model, example, freezing=True)
-        except (
-            EngineUnavailableError
-        ):  # frozen convolutions may hide what is no number behind their activation
+        except EngineUnavailableError:
+            # Frozen convolutions may hide what is no number behind their activation.
             self._compile(model, example, freezing=False)
 
     def _compile(self, model: nn.Module, example: torch.Tensor, *, freezing: bool) -> None:

@@ -135,9 +135,8 @@ def _write_members(trained: Trained, model: VotingEnsemble, epoch: int, home: Pa
     config, folders = trained.config, []
     for number, (member, folder) in enumerate(zip(model.members, config.members or (), strict=True)):
         folders.append(home / f"member-{number}")
-        shutil.rmtree(
-            folders[-1], ignore_errors=True
-        )  # of this same training, killed between here and the end
+        # What stands there is of this same training, killed between here and the end.
+        shutil.rmtree(folders[-1], ignore_errors=True)
         update = {
             "method": config.method,
             "dataset": {"name": trained.train_set.name, "digest": trained.train_set.digest},

@@ -24,9 +24,8 @@ def surrogate(model: Any) -> nn.Module:
         raise InvalidArgumentError(
             f"an attack by gradients needs a torch module, got {type(model).__name__}; wrap it in a torch.nn.Module"
         )
-    if isinstance(
-        model, EarlyExitEnsemble
-    ):  # leaving early changes a vote now and then, and blocks gradients
+    # Leaving early changes a vote now and then, and blocks gradients.
+    if isinstance(model, EarlyExitEnsemble):
         return surrogate(model.ensemble)
     if isinstance(model, VotingEnsemble) and model.rule in _FLAT:
         return VotingEnsemble(list(model.members), rule="softmax")
