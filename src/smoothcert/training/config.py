@@ -22,7 +22,7 @@ from smoothcert.fields import Place, Text
 from smoothcert.folders import MOST_MEMBERS, drop_unset
 from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH, refuse_split
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
-from smoothcert.registry import Table
+from smoothcert.registry import Registry, Table
 from smoothcert.seeding import check_seed
 from smoothcert.training.learning_rate import SCHEDULES
 from smoothcert.training.noise_settings import noise_of, with_default_noise, without_other_noise
@@ -30,7 +30,7 @@ from smoothcert.training.objective import OBJECTIVES, Objective
 from smoothcert.training.starting_points import refuse_mixture, with_default_model
 from smoothcert.visible import brief
 
-_REGISTRIES: dict[str, Table[Any]] = {
+_REGISTRIES: dict[str, Registry[Any] | Table[Any]] = {
     "dataset": DATASETS,
     "model": MODELS,
     "method": OBJECTIVES,
