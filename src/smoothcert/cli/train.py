@@ -22,7 +22,7 @@ from smoothcert.folders import (
     read_record,
     save_ensemble,
 )
-from smoothcert.noise import noise_from
+from smoothcert.noise import in_words, noise_from
 from smoothcert.report import say
 from smoothcert.training import (
     STATE_FILE,
@@ -214,7 +214,7 @@ def _member_folders(out: Path, members: int) -> list[Path]:
 def _tell(card: ModelCard, out: Path) -> None:
     """Say what was trained, in a line."""
     heads = "" if card.heads is None else f" with {card.heads} heads"
-    noise = ", ".join(f"{name} {value:g}" for name, value in noise_from(card.noise).option_values().items())
+    noise = in_words(noise_from(card.noise).option_values())
     say(
         f"{out}: {card.architecture}{heads}, method {card.method}, {card.noise['name']} noise ({noise}), "
         f"{card.metrics['train_images']:,.0f} images, {_right(card)}after epoch "
