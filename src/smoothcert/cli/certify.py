@@ -13,8 +13,8 @@ from smoothcert.certificates import panel_classifier
 from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option
 from smoothcert.data import select_indices
-from smoothcert.report import TRIAL_SECONDS, Summary, print_preview, print_summaries
-from smoothcert.workflows import certify_panel
+from smoothcert.report import Summary, print_preview, print_summaries
+from smoothcert.workflows import TRIAL_SECONDS, certify_panel, preview_run
 
 
 def certify(
@@ -119,7 +119,8 @@ def certify(
     }
     if dry_run:
         started = time.process_time()  # in the end a run takes as long to get here
-        print_preview(classifier, images, picked, chosen, seconds=trial_seconds, started=started, **how)
+        told = preview_run(classifier, images, picked, chosen, seconds=trial_seconds, started=started, **how)
+        print_preview(told)
         return
     outs, folders = {"run": out}, {"run": model}
     if with_members:
