@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.radii import named_radii
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
-from smoothcert.registry import Table
+from smoothcert.options import Option, options_of
+from smoothcert.registry import Registry, name_of
 from smoothcert.sampling import Counts, Phase
 from smoothcert.visible import brief
 
@@ -78,9 +79,47 @@ class Plan(ABC):
 
 
 class Procedure(ABC):
-    """A way to certify, as data. Not bound to a classifier, a noise law or an alpha: `plan` binds it."""
+    """A way to certify, as data. Not bound to a classifier, a noise law or an alpha: `plan` binds it.
 
-    procedure_name: ClassVar[str]
+    A frozen dataclass in a file of its own, whose name is the procedure's.
+    """
+
+    procedure_name: ClassVar[str]  # in the registry and in manifests: its file's
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.procedure_name = name_of(cls)
+
+    @classmethod
+    def options(cls) -> tuple[Option, ...]:
+        """Return what a person can tell the procedure: its fields."""
+        return options_of(cls)
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any]) -> Self:
+        """Build the procedure from what a person gave; refuse what it does not take, and ask for what it needs.
+
+        Args:
+            given: values by the name of the option; None counts as not given.
+        """
+        takes = {option.name: option for option in cls.options()}
+        said = {option: value for option, value in given.items() if value is not None}
+        for option in said:
+            if option not in takes:
+                raise InvalidArgumentError(
+                    f"procedure {cls.procedure_name!r} takes no --{option}; it takes --{', --'.join(takes)}"
+                )
+        for need in takes.values():
+            if need.required and need.name not in said:
+                raise InvalidArgumentError(
+                    f"procedure {cls.procedure_name!r} needs "
+                    + (
+                        "to know what to prove: add --radius 0.25"
+                        if need.name == "radius"
+                        else f"--{need.name}; add it"
+                    )
+                )
+        return cls(**{takes[option].field: value for option, value in said.items()})
 
     @abstractmethod
     def plan(self, noise: NoiseLaw, alpha: float) -> Plan:
@@ -96,7 +135,13 @@ class Procedure(ABC):
         return {"name": self.procedure_name, **asdict(self)}  # type: ignore[call-overload]
 
 
-PROCEDURES: Table[type[Procedure]] = Table("procedure")
+def _is_procedure(member: Any) -> bool:
+    return isinstance(member, type) and issubclass(member, Procedure)
+
+
+PROCEDURES: Registry[type[Procedure]] = Registry(
+    "procedure", "smoothcert.certificates.procedures", _is_procedure
+)
 
 
 MOST_VOTES = MOST_TRIALS

@@ -11,8 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.noise import PARAMETERS
-from smoothcert.training import TrainConfig, hyper_parameters, load_recipe, parse_yaml
+from smoothcert.training import TrainConfig, hyper_parameters, is_noise_option, load_recipe, parse_yaml
 from smoothcert.visible import brief
 
 RecipeName = Annotated[
@@ -24,20 +23,20 @@ RecipeName = Annotated[
 class Changes:
     """What may differ from the recipe."""
 
-    model: Annotated[
-        str | None, typer.Option("--model", help="Network; the recipe's first by default.")
-    ] = None
+    model: Annotated[str | None, typer.Option("--model", help="Network; the recipe's first by default.")] = (
+        None
+    )
     epochs: Annotated[
         int | None, typer.Option("--epochs", help="Shorten or stretch the schedule to that many epochs.")
     ] = None
-    values: Annotated[
+    settings: Annotated[
         list[str] | None,
         typer.Option("--set", help="Change any value: NAME=VALUE, e.g. lr=0.05 or lbd=10; may be repeated."),
     ] = None
 
     def config(self, recipe: str, row: float | None, more: Iterable[str] = ()) -> TrainConfig:
         """Return a recipe's row with these changes, and more that are written as NAME=VALUE."""
-        return chosen_config(recipe, row, self.model, self.epochs, [*(self.values or []), *more])
+        return chosen_config(recipe, row, self.model, self.epochs, [*(self.settings or []), *more])
 
 
 def chosen_config(
@@ -52,7 +51,7 @@ def chosen_config(
             raise InvalidArgumentError(f"--{name} and --set {name}=.. are both given; give one")
         given[name] = values.pop(name, given[name])
     # Any noise, beside the row's other settings; its parts together, because one without the others may be wrong.
-    own = {name: values.pop(name) for name in ("noise", *PARAMETERS) if name in values}
+    own = {name: values.pop(name) for name in list(values) if name == "noise" or is_noise_option(name)}
     hyper = hyper_parameters(values.get("method", table.config(sigma=sigma, model=given["model"]).method))
     known = set(TrainConfig.model_fields) - {"settings", "recipe", "recipe_epochs", "members", "digests"}
     for name in values:

@@ -25,7 +25,6 @@ from smoothcert.sampling import check_workers
 from smoothcert.training import TrainConfig
 from smoothcert.visible import brief
 
-
 _IMAGES = 100  # test images to certify where none are chosen
 
 

@@ -58,7 +58,9 @@ class Training:
     heads: Annotated[
         int | None,
         typer.Option(
-            "--heads", help="Heads on one trunk, whose mean predicts; none by default.", rich_help_panel=_HEADS
+            "--heads",
+            help="Heads on one trunk, whose mean predicts; none by default.",
+            rich_help_panel=_HEADS,
         ),
     ] = None
     split: Annotated[

@@ -16,9 +16,7 @@ def unfolded(command: Command) -> Command:
     A field is annotated as an option of a command is: `Annotated[int | None, typer.Option(..)] = None`.
     """
     hints = get_type_hints(command, include_extras=True)
-    folds = {
-        name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)
-    }
+    folds = {name: kind for name, kind in hints.items() if isinstance(kind, type) and is_dataclass(kind)}
     flat: list[Parameter] = []
     for parameter in signature(command).parameters.values():
         flat += (

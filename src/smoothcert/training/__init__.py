@@ -9,6 +9,7 @@ from smoothcert.training.learning_rate import SCHEDULES
 from smoothcert.training.limited_yaml import parse_yaml
 from smoothcert.training.losses.circular_teaching import CircularTeaching
 from smoothcert.training.metrics import EpochMetrics
+from smoothcert.training.noise_settings import is_noise_option
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import OBJECTIVES, Moment, Objective
 from smoothcert.training.objectives.advmacer import AdvMacer
@@ -67,6 +68,7 @@ __all__ = [
     "head_accuracies",
     "holdout_copies",
     "hyper_parameters",
+    "is_noise_option",
     "load_recipe",
     "noisy_accuracy",
     "parse_yaml",

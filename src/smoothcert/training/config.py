@@ -22,15 +22,22 @@ from smoothcert.fields import Place, Text
 from smoothcert.folders import MOST_MEMBERS, drop_unset
 from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH, refuse_split
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
-from smoothcert.registry import Table
+from smoothcert.registry import Registry, Table
 from smoothcert.seeding import check_seed
 from smoothcert.training.learning_rate import SCHEDULES
-from smoothcert.training.noise_settings import noise_of, with_default_noise, without_other_noise
+from smoothcert.training.noise_settings import (
+    DEFAULT_NOISE,
+    is_noise_option,
+    noise_of,
+    noise_options,
+    with_default_noise,
+    without_other_noise,
+)
 from smoothcert.training.objective import OBJECTIVES, Objective
 from smoothcert.training.starting_points import refuse_mixture, with_default_model
 from smoothcert.visible import brief
 
-_REGISTRIES: dict[str, Table[Any]] = {
+_REGISTRIES: dict[str, Registry[Any] | Table[Any]] = {
     "dataset": DATASETS,
     "model": MODELS,
     "method": OBJECTIVES,
@@ -40,13 +47,15 @@ _REGISTRIES: dict[str, Table[Any]] = {
 _MOST = 10**9  # of anything that is counted in a training
 
 Setting = bool | Annotated[int, Field(ge=-_MOST, le=_MOST)] | float | Text | None
+NoiseOption = Setting | Annotated[tuple[Setting, ...], Field(max_length=1_000)]
 
 
 class TrainConfig(BaseModel):
     """All that decides the weights of a trained model; the defaults suit the embedded digits.
 
     Not a place for speed or output settings. A wrong value raises `InvalidArgumentError`, an unknown name
-    `UnknownNameError`.
+    `UnknownNameError`. Beside the fields it takes the options of the noise's law by their names: `sigma`, the standard
+    deviation per coordinate in pixel units, for most; `keep` and `levels` for discrete replacement.
 
     Args:
         dataset: name in `DATASETS`.
@@ -57,9 +66,6 @@ class TrainConfig(BaseModel):
         method: name in `OBJECTIVES`.
         settings: the method's hyper-parameters that differ from its defaults, by name.
         noise: name in `NOISE_LAWS`.
-        sigma: standard deviation of the noise per coordinate, in pixel units; None for l0 noise.
-        keep: probability that l0 noise leaves a coordinate as it is; None for the others.
-        levels: number of values a coordinate has under l0 noise; None for the others.
         epochs: passes over the training split.
         optimizer: "sgd" or "adam".
         lr: largest learning rate.
@@ -90,7 +96,8 @@ class TrainConfig(BaseModel):
         recipe_epochs: epochs of that recipe, where they were changed.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
+    __pydantic_extra__: dict[str, NoiseOption] = Field(init=False)
 
     dataset: Text = "digits"
     data_dir: Place | None = None
@@ -99,10 +106,7 @@ class TrainConfig(BaseModel):
     split: Text | None = None
     method: Text = "gaussian"
     settings: dict[Text, Setting] = Field(default_factory=dict, max_length=100)
-    noise: Text = "gaussian"
-    sigma: float | None = Field(default=None, gt=0)
-    keep: float | None = None
-    levels: int | None = None
+    noise: Text = DEFAULT_NOISE
     epochs: int = Field(default=20, ge=1, le=_MOST)
     optimizer: Literal["sgd", "adam"] = "sgd"
     lr: float = Field(default=0.1, gt=0)
@@ -131,6 +135,7 @@ class TrainConfig(BaseModel):
     recipe_epochs: int | None = Field(default=None, ge=1, le=_MOST)
 
     def __init__(self, /, **values: Any) -> None:  # a file may well have a field called "self"
+        _refuse_unknown(values)
         try:
             super().__init__(**with_default_noise(with_default_model(values)))
         except ValidationError as error:
@@ -218,7 +223,7 @@ class TrainConfig(BaseModel):
 
     def noise_law(self) -> NoiseLaw:
         """Build the law of the noise."""
-        return noise_of(vars(self))
+        return noise_of(self.noise, self.model_extra or {})
 
     def scaled(self, epochs: int) -> TrainConfig:
         """Return the same training in another number of epochs: drops and warm-up move with it, on record."""
@@ -240,13 +245,28 @@ def hyper_parameters(method: str) -> tuple[str, ...]:
     return tuple(field.name for field in dataclasses.fields(OBJECTIVES[method]))  # type: ignore[arg-type]
 
 
+def _refuse_unknown(values: dict[str, Any]) -> None:
+    """Refuse what is neither a field nor an option of the noise; one of another noise that is None says nothing."""
+    own = noise_options(values.get("noise", DEFAULT_NOISE))
+    for name in own:
+        if name in TrainConfig.model_fields:
+            raise InvalidArgumentError(
+                f"noise {brief(values.get('noise'))} has an option {name!r}, which is the name of a training setting; "
+                "rename it"
+            )
+    for name, value in list(values.items()):
+        if name not in TrainConfig.model_fields and name not in own:
+            if not is_noise_option(name):
+                known = ", ".join([*TrainConfig.model_fields, *own])
+                raise InvalidArgumentError(f"unknown training setting {brief(name)}; known: {known}")
+            if value is None:
+                del values[name]
+
+
 def _sentence(error: ValidationError) -> str:
     """Say in one sentence which setting is wrong, why, and which value it had."""
     first = error.errors()[0]
     name = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        known = ", ".join(TrainConfig.model_fields)
-        return f"unknown training setting {brief(name)}; known: {known}"
     if not name:  # a rule between settings, with a sentence of its own
         return str(first["ctx"]["error"])
     return f"training setting {brief(name)} is wrong: {first['msg']}, got {brief(first['input'])}"

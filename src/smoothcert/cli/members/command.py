@@ -23,13 +23,19 @@ class MemberCommand(TyperCommand):
         """Return the command's own parameters, those of the groups, and --help."""
         params: list[Any] = super().get_params(ctx)
         own = len(self.params)
-        return [*params[:own], *(param for made in self._made().values() for param in made.values()), *params[own:]]
+        return [
+            *params[:own],
+            *(param for made in self._made().values() for param in made.values()),
+            *params[own:],
+        ]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; what belongs to a group goes to its place in the context."""
         rest: list[str] = super().parse_args(ctx, args)
         for group in self.groups:
-            values = {name: ctx.params.pop(param.name, None) for name, param in self._made()[group.key].items()}
+            values = {
+                name: ctx.params.pop(param.name, None) for name, param in self._made()[group.key].items()
+            }
             ctx.meta[group.place] = {name: value for name, value in values.items() if value is not None}
         return rest
 

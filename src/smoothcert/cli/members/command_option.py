@@ -50,7 +50,9 @@ def built(options: Sequence[CommandOption], key: str, panel: str) -> list[Any]:
         panel: heading of their part of the help.
     """
     parameters = [
-        Parameter(f"{key}_{number}", Parameter.KEYWORD_ONLY, default=option.default, annotation=_hint(option, panel))
+        Parameter(
+            f"{key}_{number}", Parameter.KEYWORD_ONLY, default=option.default, annotation=_hint(option, panel)
+        )
         for number, option in enumerate(options)
     ]
 
@@ -70,4 +72,4 @@ def _hint(option: CommandOption, panel: str) -> Any:
         metavar=f"<{option.kind.__name__}>,.." if option.many else None,
     )
     kind = str if option.many else option.kind
-    return Annotated[kind | None, info]  # type: ignore[operator]
+    return Annotated[kind | None, info]

@@ -69,7 +69,11 @@ class MemberGroup(OptionGroup):
     def options(self) -> list[CommandOption]:
         """Return the option that names a member, those of the members, and the further ones."""
         names = ", ".join(self.registry) + (f"; {self.otherwise}" if self.otherwise else "")
-        return [CommandOption(self.key, str, f"{names}.", default=self.default), *self._of_members(), *self.more]
+        return [
+            CommandOption(self.key, str, f"{names}.", default=self.default),
+            *self._of_members(),
+            *self.more,
+        ]
 
     def _of_members(self) -> list[CommandOption]:
         takers: dict[str, dict[str, Option]] = {}
@@ -77,7 +81,8 @@ class MemberGroup(OptionGroup):
             for option in self.registry[name].options():
                 own = replace(option, default=None) if self.otherwise else option
                 takers.setdefault(option.name, {})[name] = own
-        return [merged(self.registry, who, len(self.registry)) for who in takers.values()]
+        shared_first = sorted(takers.values(), key=len, reverse=True)
+        return [merged(self.registry, who, len(self.registry)) for who in shared_first]
 
 
 def merged(registry: Registry[Any], takers: dict[str, Option], members: int) -> CommandOption:

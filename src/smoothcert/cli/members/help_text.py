@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from smoothcert.options import Option
@@ -28,9 +29,14 @@ def help_text(takers: Mapping[str, Option], members: int) -> str:
         for name, (_, *rest) in clauses.items():
             for clause in rest:
                 said.setdefault(clause, []).append(name)
-    parts = [_with_names(clause, names, members) for clause, names in said.items()]
-    text = "; ".join([*parts, *_defaults(takers, members)])
+    text = "; ".join([*_told(said, members), *_defaults(takers, members)])
     return text[:1].upper() + text[1:] + "."
+
+
+def _told(said: Mapping[str, Sequence[str]], members: int) -> Iterator[str]:
+    """Yield clauses with the names of those who say them, once for clauses of the same ones in a row."""
+    for names, clauses in groupby(said, key=lambda clause: said[clause]):
+        yield _with_names("; ".join(clauses), names, members)
 
 
 def _with_names(text: str, names: Sequence[str], members: int) -> str:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 from smoothcert.bounds import check_level, staged_boundary
 from smoothcert.certificates.boundary_plan import BoundaryPlan
 from smoothcert.certificates.procedure import (
-    PROCEDURES,
     Plan,
     Procedure,
     check_list,
@@ -25,7 +23,6 @@ from smoothcert.sampling import Phase
 MOST_STAGES = 64  # each twice as long as the one before is more votes than there are
 
 
-@PROCEDURES.register("staged")
 @dataclass(frozen=True)
 class Staged(Procedure):
     """Try to prove one radius with few votes first; each further stage starts afresh with more.
@@ -44,7 +41,6 @@ class Staged(Procedure):
     stages: Sequence[int] = (100, 1_000, 10_000, 120_000)
     beta: float = 0.001
     n0: int = 100
-    procedure_name: ClassVar[str] = "staged"
 
     def __post_init__(self) -> None:
         check_radius("radius", self.radius)

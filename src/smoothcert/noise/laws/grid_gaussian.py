@@ -12,9 +12,10 @@ import torch
 from scipy.special import ndtr, ndtri
 
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
-from smoothcert.noise.additive import AdditiveNoise, Floats
+from smoothcert.noise.additive import Floats
+from smoothcert.noise.domain import check_scale
 from smoothcert.noise.grid_table import grid_table
-from smoothcert.noise.law import NOISE_LAWS, check_scale
+from smoothcert.noise.one_scale import OneScaleNoise
 from smoothcert.visible import brief
 
 STEPS = 255  # of the grid between 0 and 1
@@ -24,9 +25,8 @@ _MOST_COORDINATES = 2**40  # more than any image has; keeps the charge a number
 _BLOCK = 2**15  # integers drawn at a time, so that they stay in a core's cache
 
 
-@NOISE_LAWS.register("grid-gaussian")
 @dataclass(frozen=True)
-class GridGaussian(AdditiveNoise):
+class GridGaussian(OneScaleNoise):
     """Normal noise rounded to multiples of 1/255, drawn by integers: R = sigma * Phi^-1(p), in l2.
 
     Rounding commutes with moving along the grid, so for images on the grid the noisy image is the rounded x + z
@@ -46,7 +46,6 @@ class GridGaussian(AdditiveNoise):
     dimension: int = 2**18
     holds_in_floats: ClassVar[bool] = True
     norm: ClassVar[str] = "l2"
-    law_name: ClassVar[str] = "grid-gaussian"
 
     def __post_init__(self) -> None:
         check_scale("sigma", self.sigma)
