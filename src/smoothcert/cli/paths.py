@@ -15,14 +15,16 @@ import typer
 from smoothcert.errors import StoreError
 
 
-def path_option(*names: str, text: str) -> Any:
+def path_option(*names: str, text: str, panel: str | None = None) -> Any:
     """Return an option that takes a path.
 
     Args:
         names: of the option, such as "-o", "--output"; errors use the last.
         text: its help.
+        panel: heading of its part of the help.
     """
-    return typer.Option(*names, parser=_reader(names[-1]), metavar="PATH", help=text)
+    read = _reader(names[-1])
+    return typer.Option(*names, parser=read, metavar="PATH", help=text, rich_help_panel=panel)
 
 
 def folder_option(*names: str, text: str) -> Any:
