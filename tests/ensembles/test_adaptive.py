@@ -9,8 +9,9 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.engines import build_engine
-from smoothcert.ensembles import AdaptiveEnsemble, Panel, VotingEnsemble, counted, model_digest
+from smoothcert.ensembles import AdaptiveEnsemble, Panel, VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.networks import counted, model_digest
 
 CLASSES, PIXELS = 4, 6
 
