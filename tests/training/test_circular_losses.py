@@ -7,7 +7,12 @@ import pytest
 import torch
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.training import CircularConsistency, CircularGaussian, CircularSmoothMix, Moment
+from smoothcert.training import Moment, Step
+from smoothcert.training.objectives.consistency import Consistency
+from smoothcert.training.objectives.smoothmix import SmoothMix
+from smoothcert.training.objectives.some_consistency import SomeConsistency
+from smoothcert.training.objectives.some_gaussian import SomeGaussian
+from smoothcert.training.objectives.some_smoothmix import SomeSmoothMix
 from training import circular_reference as reference
 from training.tiny_networks import LABELS, ROWS, network_of_heads, the_images, the_source, theta_of
 
@@ -41,7 +46,7 @@ def compare(objective, centres, extra, moment=MIDWAY):
     model = network_of_heads(1.0)
     theta, (noise, _) = theta_of(model), drawn(objective.m)
     images, labels = torch.from_numpy(the_images(reference)), torch.from_numpy(LABELS)
-    parts = objective.loss(model, images, labels, the_source(), moment)
+    parts = objective.loss(Step(model, images, labels, the_source(), moment))
     loss = torch.stack([*parts.values()]).sum()
     loss.backward()
     found = np.concatenate([weight.grad.numpy().ravel() for weight in model.parameters()])
@@ -75,12 +80,12 @@ def compare(objective, centres, extra, moment=MIDWAY):
 
 @every_ablation
 def test_gaussian(settings):
-    compare(CircularGaussian(**settings), the_images(reference), lambda theta, n, k: 0.0)
+    compare(SomeGaussian(**settings), the_images(reference), lambda theta, n, k: 0.0)
 
 
 @every_ablation
 def test_consistency(settings):
-    objective = CircularConsistency(lbd=2.0, eta=0.3, **settings)
+    objective = SomeConsistency(lbd=2.0, eta=0.3, **settings)
     noise, _ = drawn(objective.m)
     parts = compare(
         objective,
@@ -99,11 +104,11 @@ def test_consistency_in_its_other_variants(variant):
             return 2.0 * reference.squared(theta, the_images(reference)[n], noise[:, n], k)
         return reference.consistency(theta, the_images(reference)[n], noise[:, n], k, 2.0, 0.0)
 
-    compare(CircularConsistency(lbd=2.0, variant=variant), the_images(reference), extra)
+    compare(SomeConsistency(lbd=2.0, variant=variant), the_images(reference), extra)
 
 
 def check_smoothmix(settings):
-    objective = CircularSmoothMix(steps=2, step_size=0.3, eta=2.0, **settings)
+    objective = SomeSmoothMix(steps=2, step_size=0.3, eta=2.0, **settings)
     theta, (noise, shares) = theta_of(network_of_heads(1.0)), drawn(objective.m)
     each = [(the_images(reference)[n], LABELS[n], noise[:, n]) for n in range(ROWS)]
     average = objective.average
@@ -160,9 +165,9 @@ def test_an_attack_on_the_heads_leaves_the_network_as_found():
     model.train()
     model.heads[1].eval()
     before = theta_of(model).copy()
-    objective = CircularSmoothMix(average="softmax")
+    objective = SomeSmoothMix(average="softmax")
     arguments = (torch.from_numpy(the_images(reference)), torch.from_numpy(LABELS))
-    torch.stack([*objective.loss(model, *arguments, the_source(), MIDWAY).values()]).sum().backward()
+    torch.stack([*objective.loss(Step(model, *arguments, the_source(), MIDWAY)).values()]).sum().backward()
     assert [model.training, model.trunk.training, *(head.training for head in model.heads)] == [
         True,
         True,
@@ -177,28 +182,26 @@ def test_an_attack_on_the_heads_leaves_the_network_as_found():
 @pytest.mark.parametrize("average", ["probability", "", 1, None])
 def test_an_unknown_average_is_refused_by_name(average):
     with pytest.raises(InvalidArgumentError, match="average must be one of logits, softmax, got"):
-        CircularSmoothMix(average=average)
+        SomeSmoothMix(average=average)
 
 
 def test_one_head_s_loss_with_equal_weights_is_that_of_a_single_network():
     """Heads that are copies of each other, unweighted: the loss of the one network they are copies of."""
-    from smoothcert.training import Consistency, SmoothMix
-
     model = network_of_heads(1.0)
     for head in model.heads[1:]:
         head.load_state_dict(model.heads[0].state_dict())
     plain = {"teacher": "none", "cosine": 0.0}
     twins = [
-        (CircularConsistency(lbd=3.0, **plain), Consistency(lbd=3.0)),
-        (CircularSmoothMix(mask=True, **plain), SmoothMix()),
-        (CircularSmoothMix(mask=True, one_step=True, **plain), SmoothMix(one_step=True)),
-        (CircularSmoothMix(mask=True, average="softmax", **plain), SmoothMix()),
-        (CircularSmoothMix(mask=True, one_step=True, average="softmax", **plain), SmoothMix(one_step=True)),
+        (SomeConsistency(lbd=3.0, **plain), Consistency(lbd=3.0)),
+        (SomeSmoothMix(mask=True, **plain), SmoothMix()),
+        (SomeSmoothMix(mask=True, one_step=True, **plain), SmoothMix(one_step=True)),
+        (SomeSmoothMix(mask=True, average="softmax", **plain), SmoothMix()),
+        (SomeSmoothMix(mask=True, one_step=True, average="softmax", **plain), SmoothMix(one_step=True)),
     ]
     for of_heads, single in twins:
         arguments = (torch.from_numpy(the_images(reference)), torch.from_numpy(LABELS))
         losses = [
-            torch.stack([*one.loss(net, *arguments, the_source(), MIDWAY).values()]).sum().item()
+            torch.stack([*one.loss(Step(net, *arguments, the_source(), MIDWAY)).values()]).sum().item()
             for one, net in ((of_heads, model), (single, model.head(0)))
         ]
         assert losses[0] == pytest.approx(losses[1], rel=1e-12)

@@ -84,7 +84,7 @@ def test_methods_that_move_images_under_fixed_noise_refuse_l0():
 def test_such_methods_say_so_and_are_refused_before_training(method):
     objective = OBJECTIVES[method]
     sources = "".join(inspect.getsource(kind) for kind in objective.__mro__ if issubclass(kind, Objective))
-    assert objective.moves_images == ("source.offsets(" in sources)
+    assert objective.moves_images == ("step.offsets(" in sources)
     if objective.moves_images:
         with pytest.raises(
             InvalidArgumentError, match=f"method '{method}' moves images under noise that stays"

@@ -8,19 +8,16 @@ from torch import nn
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
-from smoothcert.training import (
-    AdvMacer,
-    Consistency,
-    ConsistencySmoothAdv,
-    GaussianAugmentation,
-    Macer,
-    Moment,
-    NoiseSource,
-    SmoothAdv,
-    SmoothMix,
-    StabilityTraining,
-    StandardTraining,
-)
+from smoothcert.training import Moment, NoiseSource, Step
+from smoothcert.training.objectives.advmacer import AdvMacer
+from smoothcert.training.objectives.consistency import Consistency
+from smoothcert.training.objectives.consistency_smoothadv import ConsistencySmoothAdv
+from smoothcert.training.objectives.gaussian import GaussianAugmentation
+from smoothcert.training.objectives.macer import Macer
+from smoothcert.training.objectives.smoothadv import SmoothAdv
+from smoothcert.training.objectives.smoothmix import SmoothMix
+from smoothcert.training.objectives.stability import StabilityTraining
+from smoothcert.training.objectives.standard import StandardTraining
 from training import objective_reference as reference
 from training.tiny_networks import LABELS, ROWS, SIGMA, plain_network, the_images, the_source, theta_of
 
@@ -45,7 +42,7 @@ def compare(objective, of_image, moment=None):
     model = plain_network()
     labels = torch.from_numpy(LABELS)
     parts = objective.loss(
-        model, torch.from_numpy(the_images(reference)), labels, the_source(), moment or Moment()
+        Step(model, torch.from_numpy(the_images(reference)), labels, the_source(), moment or Moment())
     )
     loss = torch.stack([*parts.values()]).sum()
     loss.backward()
@@ -143,7 +140,7 @@ def test_consistency_clamps_logarithms_at_1e_20():
     images = torch.zeros(3, 1, dtype=torch.float64)
     source = NoiseSource(Gaussian(SIGMA), generator_for(3, 0, "test"))
     objective = Consistency(lbd=1.0, eta=1.0)
-    parts = objective.loss(Sure(), images, torch.zeros(3, dtype=torch.int64), source, Moment())
+    parts = objective.loss(Step(Sure(), images, torch.zeros(3, dtype=torch.int64), source, Moment()))
     assert parts["consistency"].item() == pytest.approx(np.log(0.5) - 0.5 * np.log(1e-20), rel=1e-12)
     assert parts["entropy"].item() == pytest.approx(np.log(2), rel=1e-12)
 
@@ -163,7 +160,7 @@ def test_smoothadv_by_ddn_trains_on_ddn_s_images():
     model, labels, images = plain_network(), torch.from_numpy(LABELS), torch.from_numpy(the_images(reference))
     losses = {
         attack: SmoothAdv(m=3, steps=20, eps=0.3, attack=attack)
-        .loss(model, images, labels, the_source(), Moment())["cross_entropy"]
+        .loss(Step(model, images, labels, the_source(), Moment()))["cross_entropy"]
         .item()
         for attack in ("pgd", "ddn")
     }
@@ -270,7 +267,7 @@ def test_advmacer_attacks_and_learns_under_equal_or_different_noise(fresh_noise)
 
     images, labels = torch.from_numpy(the_images(reference)), torch.from_numpy(LABELS)
     objective = AdvMacer(**{**ATTACK, "steps": 2}, fresh_noise=fresh_noise)
-    objective.loss(Witness(), images, labels, the_source(), Moment())
+    objective.loss(Step(Witness(), images, labels, the_source(), Moment()))
     assert len(seen) == 3  # two gradients, one training pass: drawing anew costs no pass
     noises = [batch.reshape(3, ROWS, -1) - images for batch in seen]
     assert torch.equal(noises[0], noises[1])

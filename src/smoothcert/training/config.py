@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -22,15 +21,15 @@ from smoothcert.fields import Place, Text
 from smoothcert.folders import MOST_MEMBERS, drop_unset
 from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH, refuse_split
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
-from smoothcert.registry import Table
+from smoothcert.registry import Registry, Table
 from smoothcert.seeding import check_seed
 from smoothcert.training.learning_rate import SCHEDULES
 from smoothcert.training.noise_settings import noise_of, with_default_noise, without_other_noise
-from smoothcert.training.objective import OBJECTIVES, Objective
+from smoothcert.training.objective import OBJECTIVES, Objective, make_objective
 from smoothcert.training.starting_points import refuse_mixture, with_default_model
 from smoothcert.visible import brief
 
-_REGISTRIES: dict[str, Table[Any]] = {
+_REGISTRIES: dict[str, Registry[Any] | Table[Any]] = {
     "dataset": DATASETS,
     "model": MODELS,
     "method": OBJECTIVES,
@@ -192,13 +191,7 @@ class TrainConfig(BaseModel):
 
     def objective(self) -> Objective:
         """Build the method with its settings; one that it does not have is refused by name."""
-        known = hyper_parameters(self.method)
-        for name in self.settings:
-            if name not in known:
-                raise InvalidArgumentError(
-                    f"method {self.method!r} has no setting {brief(name)}; known: {', '.join(known) or 'none'}"
-                )
-        return OBJECTIVES[self.method](**self.settings)
+        return make_objective(self.method, self.settings)
 
     def normalisation(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Return mean and deviation, per channel, that the network's first layer normalises by."""
@@ -233,11 +226,6 @@ class TrainConfig(BaseModel):
     def changed(self, **values: Any) -> TrainConfig:
         """Return a copy with some settings changed, checked like new ones."""
         return TrainConfig(**{**without_other_noise(self.model_dump(), values), **values})
-
-
-def hyper_parameters(method: str) -> tuple[str, ...]:
-    """Return the names of a method's settings."""
-    return tuple(field.name for field in dataclasses.fields(OBJECTIVES[method]))  # type: ignore[arg-type]
 
 
 def _sentence(error: ValidationError) -> str:

@@ -27,7 +27,8 @@ from smoothcert.seeding import generator_for, state_words, stream_key
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.learning_rate import SCHEDULES, has_dropped
 from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import Moment, Objective
+from smoothcert.training.objective import Objective
+from smoothcert.training.step import Moment, Step
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class Loop:
         labels = torch.from_numpy(self.train_set.labels[rows]).to(fabric.device, non_blocking=True)
         source = NoiseSource(self.noise, draws, first=first, total=len(chosen))
         with fabric.autocast():
-            parts = self.objective.loss(self.model, images, labels, source, self._moment(step, epoch))
+            parts = self.objective.loss(Step(self.model, images, labels, source, self._moment(step, epoch)))
         # Weighted, so that the mean over processes is the mean over images.
         weight = len(rows) * fabric.world_size / len(chosen)
         self.optimizer.zero_grad()

@@ -9,7 +9,7 @@ from smoothcert.attacks import smoothed_loss
 from smoothcert.networks import MultiHead
 
 
-class HeadsApart(nn.Module):
+class SeparateHeads(nn.Module):
     """The heads' logits side by side, and the mean over the heads of each one's smoothed loss.
 
     Not a classifier: its answer is (rows, heads x classes). It shares the network's weights and modes.
