@@ -24,9 +24,16 @@ from smoothcert.certificates import (
 )
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.engines import Engine
-from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble
-from smoothcert.folders import EnsembleCard, ModelCard, save_ensemble
-from smoothcert.networks import Denoised, create_model
+from smoothcert.ensembles import (
+    Adaptive,
+    AdaptiveEnsemble,
+    Consensus,
+    ConsensusEnsemble,
+    Panel,
+    VotingEnsemble,
+)
+from smoothcert.folders import EnsembleCard, ModelCard, load_model, make_ensemble, save_ensemble
+from smoothcert.networks import Denoised, MultiHead, create_model
 from smoothcert.noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, NoiseLaw, Uniform
 from smoothcert.report import write_report
 from smoothcert.sampling import Counts
@@ -37,11 +44,14 @@ from smoothcert.workflows import AuditReport, Finding, attack_images, audit, cer
 __version__ = version("smoothcert")
 
 __all__ = [
+    "Adaptive",
+    "AdaptiveEnsemble",
     "AttackResults",
     "AttackedImage",
     "Attempt",
     "AuditReport",
     "Certificate",
+    "Consensus",
     "ConsensusEnsemble",
     "Counts",
     "Dataset",
@@ -56,6 +66,7 @@ __all__ = [
     "GroupSequential",
     "Laplace",
     "ModelCard",
+    "MultiHead",
     "NoiseLaw",
     "Objective",
     "Outcome",
@@ -82,7 +93,9 @@ __all__ = [
     "fine_tune",
     "load_classifier",
     "load_dataset",
+    "load_model",
     "load_recipe",
+    "make_ensemble",
     "save_ensemble",
     "theory",
     "train",

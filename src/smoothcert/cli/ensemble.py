@@ -11,9 +11,9 @@ from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option, path_argument
 from smoothcert.cli.per_input import run_per_input
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import VOTING_RULES, WEIGHT_FITS, common_holdout
+from smoothcert.ensembles import EARLY_EXITS, VOTING_RULES, WEIGHT_FITS, EarlyExit, common_holdout
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import AdaptiveEntry, EnsembleCard, make_ensemble, make_prefixes, read_any_card
+from smoothcert.folders import EnsembleCard, make_ensemble, make_prefixes, read_any_card
 from smoothcert.progress import progress
 from smoothcert.report import say
 
@@ -145,15 +145,14 @@ def ensemble(
             raise InvalidArgumentError(
                 f"--{name} is for choosing on hold-out images: add --fit sween, --fit esbrs or --order-by-holdout"
             )
-    test = _adaptive_test(adaptive, adaptive_threshold, adaptive_alpha)
+    early_exit = _early_exit(consensus, adaptive, adaptive_threshold, adaptive_alpha)
     with progress("asking the members about noisy hold-out images", 100, shown=True) as show:
         found = (make_prefixes if prefixes else make_ensemble)(
             members,
             out,
             rule=rule,
             weights=None if weights is None else opt.read_numbers("--weights", weights),
-            consensus=consensus,
-            adaptive=test,
+            early_exit=early_exit,
             fit=fit,
             order_by_holdout=order_by_holdout,
             dataset=None if dataset is None else _holdout_images(dataset, data_dir, members),
@@ -166,21 +165,25 @@ def ensemble(
         say(_sentence(card, folder))
 
 
-def _adaptive_test(adaptive: bool, threshold: float | None, alpha: float | None) -> AdaptiveEntry | None:
-    """Return the settings of adaptive prediction, the paper's where none are given."""
-    given = {"threshold": threshold, "alpha": alpha}
-    told = {name: value for name, value in given.items() if value is not None}
-    if told and not adaptive:
-        raise InvalidArgumentError(
-            f"--adaptive-{next(iter(told))} is for adaptive prediction: add --adaptive"
-        )
-    for name, value in told.items():
-        if not 0 < value < 1:
+def _early_exit(
+    consensus: int | None, adaptive: bool, threshold: float | None, alpha: float | None
+) -> EarlyExit | None:
+    """Return when to stop asking; by adaptive prediction with the paper's settings where none are given."""
+    given = {"adaptive-threshold": threshold, "adaptive-alpha": alpha}
+    for name, value in given.items():
+        if value is not None and not adaptive:
+            raise InvalidArgumentError(f"--{name} is for adaptive prediction: add --adaptive")
+    for option in EARLY_EXITS["adaptive"].options():
+        value = given[option.name]
+        if value is not None and not 0 < value < 1:
             raise InvalidArgumentError(
-                f"--adaptive-{name} must lie strictly between 0 and 1, got {value!r}; the paper has "
-                f"{AdaptiveEntry.model_fields[name].default}"
+                f"--{option.name} must lie strictly between 0 and 1, got {value!r}; the paper has {option.default}"
             )
-    return AdaptiveEntry(**told) if adaptive else None
+    if consensus is not None and adaptive:
+        raise InvalidArgumentError("consensus and adaptive both stop early; choose one of them")
+    if adaptive:
+        return EARLY_EXITS["adaptive"].from_options(given)
+    return None if consensus is None else EARLY_EXITS["consensus"].from_options({"consensus": consensus})
 
 
 def _refuse(options: dict[str, Any], why: str) -> None:
@@ -205,11 +208,8 @@ def _sentence(card: EnsembleCard, out: Path) -> str:
     if card.weights is not None:
         total = sum(map(abs, card.weights))
         parts.append("weights " + " ".join(f"{weight / total:.3f}" for weight in card.weights))
-    if card.consensus is not None:
-        parts.append(f"the others asked where the first {card.consensus} disagree")
-    if card.adaptive is not None:
-        test = f"threshold {card.adaptive.threshold:g}, alpha {card.adaptive.alpha:g}"
-        parts.append(f"asked by weight until clear ({test})")
+    if card.early_exit is not None:
+        parts.append(card.early_exit.sentence())
     if card.heads is None and any(use.purpose == "order" for use in card.fitted):
         parts.append("in the order " + " ".join(member.path for member in card.members))
     for use in card.fitted:

@@ -161,7 +161,7 @@ def train(
     except KeyboardInterrupt:
         print("stopped; the same command continues after the last finished epoch", file=sys.stderr)
         raise typer.Exit(130) from None
-    save_ensemble("soft", None, folders, out / "ensemble")
+    save_ensemble(folders, out / "ensemble")
     say(f"{out / 'ensemble'}: soft vote of {members} members")
 
 
