@@ -19,8 +19,8 @@ L0 = {"noise": "discrete", "keep": 0.8}
 
 def test_defaults_by_law():
     plain, l0 = sc.TrainConfig(), sc.TrainConfig(**L0)
-    assert (plain.sigma, plain.keep, plain.levels) == (0.25, None, None)
-    assert (l0.sigma, l0.keep, l0.levels) == (None, 0.8, 2)
+    assert (plain.sigma, plain.model_extra) == (0.25, {})
+    assert (l0.sigma, l0.model_extra) == (None, {"keep": 0.8, "levels": 2})
     assert l0.noise_law() == sc.DiscreteReplacement(0.8, 2)
     assert sc.TrainConfig(**L0, levels=256).noise_law().levels == 256
     assert sc.TrainConfig(noise="grid-gaussian", sigma=0.5).noise_law() == sc.GridGaussian(0.5)
@@ -29,15 +29,13 @@ def test_defaults_by_law():
 def test_a_configuration_survives_its_record():
     for config in (sc.TrainConfig(**L0), sc.TrainConfig(noise="laplace"), sc.TrainConfig(sigma=0.5)):
         assert sc.TrainConfig(**config.model_dump(mode="json")) == config
-    old = {
-        key: value for key, value in sc.TrainConfig().model_dump().items() if key not in ("keep", "levels")
-    }
-    assert sc.TrainConfig(**old) == sc.TrainConfig()  # cards from before l0 noise
+    of_all_laws = sc.TrainConfig().model_dump() | {"keep": None, "levels": None}
+    assert sc.TrainConfig(**of_all_laws) == sc.TrainConfig()  # None says nothing
 
 
 def test_changing_the_law_drops_the_other_s_parameters():
     l0 = sc.TrainConfig(sigma=0.5).changed(**L0)
-    assert (l0.sigma, l0.keep) == (None, 0.8)
+    assert (l0.sigma, l0.model_extra) == (None, {"keep": 0.8, "levels": 2})
     assert l0.changed(noise="uniform").sigma == 0.25
     assert sc.TrainConfig(sigma=0.5).changed(noise="uniform").sigma == 0.5
 
@@ -51,6 +49,11 @@ def test_changing_the_law_drops_the_other_s_parameters():
         ({"levels": 2}, "takes no levels"),
         ({"sigma": None}, "needs sigma"),
         ({**L0, "keep": 0.5}, "keep must be a probability"),
+        ({**L0, "keep": "most"}, r"'keep' is wrong: it must be of kind float \(.*got 'most'"),
+        ({**L0, "keep": float("nan")}, "'keep' is wrong: .*got nan"),
+        ({**L0, "keep": True}, "'keep' is wrong: .*got True"),
+        ({**L0, "levels": 2.5}, "'levels' is wrong: it must be of kind int"),
+        ({**L0, "width_of_noise": 2}, "unknown training setting 'width_of_noise'; known: .*keep, levels"),
     ],
 )
 def test_refuses_parameters_of_another_law(settings, message):

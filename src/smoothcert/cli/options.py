@@ -13,7 +13,7 @@ from smoothcert.data import DATASETS, Dataset, load_dataset
 from smoothcert.engines import ENGINES
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders import trained_on
-from smoothcert.noise import NOISE_LAWS, GridGaussian, NoiseLaw, choose_noise, parameters_of
+from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.seeding import check_seed
 from smoothcert.visible import brief
 
@@ -90,29 +90,16 @@ def choose_classifier(
     if noise is None and not any(value is not None for value in given.values()) and not sound:
         return classifier
     law = _choose_noise(classifier.noise, noise, given)
-    return load_classifier(model, noise=_float_safe(law) if sound else law)
+    return load_classifier(model, noise=law.float_safe() if sound else law)
 
 
 def _choose_noise(trained: NoiseLaw, name: str | None, given: dict[str, Any]) -> NoiseLaw:
     """Build a law from what was given; what was not is taken from the training, where it has such a thing."""
-    name = trained.law_name if name is None else name
-    known: dict[str, Any] = {"sigma": trained.std} if trained.is_additive else trained.parameters()
-    for parameter in parameters_of(name):
-        if given[parameter] is None:
-            given = {**given, parameter: known.get(parameter)}
-    return choose_noise(name, **given)
-
-
-def _float_safe(law: NoiseLaw) -> NoiseLaw:
-    """Return the law whose certificates hold in floating point: on the grid for Gaussian; l0 draws are exact."""
-    if law.law_name == "gaussian":
-        return GridGaussian(law.std)
-    if law.law_name in ("grid-gaussian", "discrete"):
-        return law
-    raise InvalidArgumentError(
-        f"--sound has no float-safe form of noise {law.law_name!r}; use it with a model trained on Gaussian noise, "
-        "or leave it out"
-    )
+    kind = NOISE_LAWS[trained.law_name if name is None else name]
+    takes = {option.name for option in kind.options()}
+    known = {option: value for option, value in trained.option_values().items() if option in takes}
+    said = {option: value for option, value in given.items() if value is not None}
+    return kind.from_options(known | said)
 
 
 def choose_seed(seed: str | None) -> int | None:
@@ -128,38 +115,13 @@ def choose_seed(seed: str | None) -> int | None:
     return check_seed(number)
 
 
-# Which options each procedure takes, and what its argument is called.
-_ARGUMENTS = {
-    "fixed": {"n0": "n0", "n": "n", "runner-up": "runner_up"},
-    "staged": {"radius": "radius", "stages": "stages", "n0": "n0", "beta": "beta"},
-    "sequential": {
-        "radius": "radius",
-        "radii": "radii",
-        "n0": "n0",
-        "n": "max_samples",
-        "beta": "beta",
-        "tolerance": "tolerance",
-    },
-    "group": {"radius": "radius", "n0": "n0", "n": "n", "beta": "beta"},
-}
-
-
 def choose_procedure(name: str, **options: Any) -> Procedure:
     """Make a procedure from the options that were given (not None); refuse those it does not take."""
-    kind, takes = PROCEDURES[name], _ARGUMENTS[name]
-    given = {option: value for option, value in options.items() if value is not None}
-    for option in given:
-        if option not in takes:
-            raise InvalidArgumentError(
-                f"procedure {name!r} takes no --{option}; it takes --{', --'.join(takes)}"
-            )
-    if "radius" in takes and "radii" not in takes and "radius" not in given:
-        raise InvalidArgumentError(f"procedure {name!r} needs to know what to prove: add --radius 0.25")
-    if "radii" in given:
-        given["radii"] = read_numbers("--radii", given["radii"], float)
-    if "stages" in given:
-        given["stages"] = read_numbers("--stages", given["stages"], int)
-    return kind(**{takes[option]: value for option, value in given.items()})
+    kind = PROCEDURES[name]
+    for option in kind.options():
+        if option.many and isinstance(options.get(option.name), str):
+            options[option.name] = option.read(options[option.name])
+    return kind.from_options(options)
 
 
 def read_numbers(option: str, text: str, kind: type[int] | type[float] = float) -> tuple[float, ...]:

@@ -22,13 +22,14 @@ from smoothcert.folders import (
     read_record,
     save_ensemble,
 )
-from smoothcert.noise import PARAMETERS
+from smoothcert.noise import in_words, noise_from
 from smoothcert.report import say
 from smoothcert.training import (
     STATE_FILE,
     EpochMetrics,
     TrainConfig,
     hyper_parameters,
+    is_noise_option,
     load_recipe,
     parse_yaml,
     read_header,
@@ -213,9 +214,7 @@ def _member_folders(out: Path, members: int) -> list[Path]:
 def _tell(card: ModelCard, out: Path) -> None:
     """Say what was trained, in a line."""
     heads = "" if card.heads is None else f" with {card.heads} heads"
-    noise = ", ".join(
-        f"{name} {card.training[name]:g}" for name in PARAMETERS if card.training.get(name) is not None
-    )
+    noise = in_words(noise_from(card.noise).option_values())
     say(
         f"{out}: {card.architecture}{heads}, method {card.method}, {card.noise['name']} noise ({noise}), "
         f"{card.metrics['train_images']:,.0f} images, {_right(card)}after epoch "
@@ -249,7 +248,7 @@ def chosen_config(
             raise InvalidArgumentError(f"--{name} and --set {name}=.. are both given; give one")
         given[name] = values.pop(name, given[name])
     # Any noise, beside the row's other settings; its parts together, because one without the others may be wrong.
-    own = {name: values.pop(name) for name in ("noise", *PARAMETERS) if name in values}
+    own = {name: values.pop(name) for name in list(values) if name == "noise" or is_noise_option(name)}
     hyper = hyper_parameters(values.get("method", table.config(sigma=sigma, model=given["model"]).method))
     known = set(TrainConfig.model_fields) - {"settings", "recipe", "recipe_epochs", "members", "digests"}
     for name in values:

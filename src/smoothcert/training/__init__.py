@@ -11,6 +11,7 @@ from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.circular_teaching import CircularTeaching
 from smoothcert.training.losses.denoising import Denoising
 from smoothcert.training.metrics import EpochMetrics
+from smoothcert.training.noise_settings import is_noise_option
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import OBJECTIVES, Objective, hyper_parameters
 from smoothcert.training.recipe import Recipe, load_recipe, recipe_names
@@ -39,6 +40,7 @@ __all__ = [
     "head_accuracies",
     "holdout_copies",
     "hyper_parameters",
+    "is_noise_option",
     "load_recipe",
     "noisy_accuracy",
     "parse_yaml",

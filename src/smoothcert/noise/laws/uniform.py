@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from smoothcert.noise.additive import AdditiveNoise, Floats, drawn_scale
-from smoothcert.noise.law import NOISE_LAWS, check_scale
+from smoothcert.noise.additive import Floats, drawn_scale
+from smoothcert.noise.domain import check_scale
+from smoothcert.noise.one_scale import OneScaleNoise
 
 
-@NOISE_LAWS.register("uniform")
 @dataclass(frozen=True)
-class Uniform(AdditiveNoise):
+class Uniform(OneScaleNoise):
     """Independent uniform noise on [-L, L] on every coordinate: R = 2L(p - 1/2), in l1.
 
     Not able to certify more than L, whatever the probability.
@@ -26,7 +26,6 @@ class Uniform(AdditiveNoise):
 
     half_width: float
     norm: ClassVar[str] = "l1"
-    law_name: ClassVar[str] = "uniform"
 
     def __post_init__(self) -> None:
         check_scale("half_width", self.half_width)

@@ -9,13 +9,14 @@ import numpy as np
 import torch
 from scipy.special import ndtr, ndtri
 
-from smoothcert.noise.additive import AdditiveNoise, Floats, drawn_scale
-from smoothcert.noise.law import NOISE_LAWS, check_scale
+from smoothcert.noise.additive import Floats, drawn_scale
+from smoothcert.noise.domain import check_scale
+from smoothcert.noise.laws.grid_gaussian import GridGaussian
+from smoothcert.noise.one_scale import OneScaleNoise
 
 
-@NOISE_LAWS.register("gaussian")
 @dataclass(frozen=True)
-class Gaussian(AdditiveNoise):
+class Gaussian(OneScaleNoise):
     """Independent normal noise on every coordinate: R = sigma * Phi^-1(p), in l2.
 
     Not protected against a classifier that reads the low bits of a float: `GridGaussian` is.
@@ -26,7 +27,6 @@ class Gaussian(AdditiveNoise):
 
     sigma: float
     norm: ClassVar[str] = "l2"
-    law_name: ClassVar[str] = "gaussian"
 
     def __post_init__(self) -> None:
         check_scale("sigma", self.sigma)
@@ -38,6 +38,10 @@ class Gaussian(AdditiveNoise):
     @property
     def std(self) -> float:  # noqa: D102
         return self.sigma
+
+    def float_safe_form(self) -> GridGaussian:
+        """Return the law of the same sigma on the grid of 8-bit images."""
+        return GridGaussian(self.sigma)
 
     def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
         out.normal_(0.0, self.sigma, generator=generator).add_(image)

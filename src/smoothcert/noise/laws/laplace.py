@@ -9,13 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from smoothcert.noise.additive import AdditiveNoise, Floats, drawn_scale
-from smoothcert.noise.law import NOISE_LAWS, check_scale
+from smoothcert.noise.additive import Floats, drawn_scale
+from smoothcert.noise.domain import check_scale
+from smoothcert.noise.one_scale import OneScaleNoise
 
 
-@NOISE_LAWS.register("laplace")
 @dataclass(frozen=True)
-class Laplace(AdditiveNoise):
+class Laplace(OneScaleNoise):
     """Independent Laplace noise on every coordinate: R = -s ln(2(1 - p)), in l1.
 
     Args:
@@ -24,7 +24,6 @@ class Laplace(AdditiveNoise):
 
     scale: float
     norm: ClassVar[str] = "l1"
-    law_name: ClassVar[str] = "laplace"
 
     def __post_init__(self) -> None:
         check_scale("scale", self.scale)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
 
 from smoothcert.bounds import Boundary, check_level, sequential_boundary
 from smoothcert.certificates.anytime import AnytimePlan, spaced_looks
 from smoothcert.certificates.boundary_plan import DEFAULT_N0, plan_boundaries
 from smoothcert.certificates.procedure import (
-    PROCEDURES,
     Plan,
     Procedure,
     check_list,
@@ -26,7 +24,6 @@ MOST_RADII = 256
 """Of a grid proven in one pass; each has a boundary of its own, which takes a tenth of a second and more."""
 
 
-@PROCEDURES.register("sequential")
 @dataclass(frozen=True)
 class Sequential(Procedure):
     """Prove one radius, a grid of radii in one pass, or the largest one, with as few votes as each image needs.
@@ -36,23 +33,22 @@ class Sequential(Procedure):
     radius grows until it can no longer grow by more than the tolerance within the cap.
 
     Args:
-        radius: the radius to prove, in pixel units; or
-        radii: several radii, proven in increasing order by the same votes; or neither, for an anytime radius.
+        radius: the radius to prove, in pixel units; without one or several, the largest is looked for.
+        radii: several radii, proven in increasing order by the same votes.
         max_samples: most votes per image.
         beta: error probability of giving up, or of stopping, too early.
-        n0: separate votes that choose the class; 0: the same votes choose it and pay for it; None: 0 if all
-            radii are at least .25 sigma, else 100. Without a target at least 1.
-        tolerance: growth of an anytime radius not worth waiting for, in pixel units; None: 2% of the noise's
+        n0: separate votes that choose the class; 0: the same votes choose it and pay for it. By default 0 if all
+            radii are at least .25 sigma, else 100; at least 1 without a radius.
+        tolerance: growth of an anytime radius not worth waiting for, in pixel units; by default 2% of the noise's
             standard deviation.
     """
 
     radius: float | None = None
     radii: Sequence[float] | None = None
-    max_samples: int = 120_000
+    max_samples: int = field(default=120_000, metadata={"option": "n"})
     beta: float = 0.001
     n0: int | None = None
     tolerance: float | None = None
-    procedure_name: ClassVar[str] = "sequential"
 
     def __post_init__(self) -> None:
         if self.radius is not None and self.radii is not None:
@@ -76,11 +72,6 @@ class Sequential(Procedure):
                 raise InvalidArgumentError(
                     f"tolerance={self.tolerance} belongs to an anytime radius; leave out radius and radii, or it"
                 )
-
-    @property
-    def targets(self) -> tuple[float, ...]:
-        """The radii to prove, increasing; none for an anytime radius."""
-        return (self.radius,) if self.radius is not None else tuple(self.radii or ())
 
     def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
         check_level("alpha", alpha)

@@ -12,9 +12,11 @@ import torch
 from scipy.special import ndtr, ndtri
 
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
-from smoothcert.noise.additive import AdditiveNoise, Floats
+from smoothcert.noise.additive import Floats
+from smoothcert.noise.domain import check_scale
 from smoothcert.noise.grid_table import grid_table
-from smoothcert.noise.law import NOISE_LAWS, check_scale
+from smoothcert.noise.on_grid import on_grid
+from smoothcert.noise.one_scale import OneScaleNoise
 from smoothcert.visible import brief
 
 STEPS = 255  # of the grid between 0 and 1
@@ -24,9 +26,8 @@ _MOST_COORDINATES = 2**40  # more than any image has; keeps the charge a number
 _BLOCK = 2**15  # integers drawn at a time, so that they stay in a core's cache
 
 
-@NOISE_LAWS.register("grid-gaussian")
 @dataclass(frozen=True)
-class GridGaussian(AdditiveNoise):
+class GridGaussian(OneScaleNoise):
     """Normal noise rounded to multiples of 1/255, drawn by integers: R = sigma * Phi^-1(p), in l2.
 
     Rounding commutes with moving along the grid, so for images on the grid the noisy image is the rounded x + z
@@ -46,7 +47,6 @@ class GridGaussian(AdditiveNoise):
     dimension: int = 2**18
     holds_in_floats: ClassVar[bool] = True
     norm: ClassVar[str] = "l2"
-    law_name: ClassVar[str] = "grid-gaussian"
 
     def __post_init__(self) -> None:
         check_scale("sigma", self.sigma)
@@ -89,6 +89,10 @@ class GridGaussian(AdditiveNoise):
             raise InvalidImageError(
                 f"the image has {image.numel()} values, but the noise is for {self.dimension}: use for_shape"
             )
+
+    def admissible(self, moved: torch.Tensor, clean: torch.Tensor, reach: float) -> torch.Tensor:
+        """Return the changed image on the grid."""
+        return on_grid(moved, clean, reach)
 
     def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
         table = grid_table(float(self.sigma), STEPS * (self.reach + 1), out.device)

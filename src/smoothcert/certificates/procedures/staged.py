@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Self
 
 from smoothcert.bounds import check_level, staged_boundary
 from smoothcert.certificates.boundary_plan import BoundaryPlan
 from smoothcert.certificates.procedure import (
-    PROCEDURES,
     Plan,
     Procedure,
     check_list,
@@ -25,7 +24,6 @@ from smoothcert.sampling import Phase
 MOST_STAGES = 64  # each twice as long as the one before is more votes than there are
 
 
-@PROCEDURES.register("staged")
 @dataclass(frozen=True)
 class Staged(Procedure):
     """Try to prove one radius with few votes first; each further stage starts afresh with more.
@@ -44,7 +42,6 @@ class Staged(Procedure):
     stages: Sequence[int] = (100, 1_000, 10_000, 120_000)
     beta: float = 0.001
     n0: int = 100
-    procedure_name: ClassVar[str] = "staged"
 
     def __post_init__(self) -> None:
         check_radius("radius", self.radius)
@@ -74,6 +71,11 @@ class Staged(Procedure):
         check_votes("stages", stages)
         check_level("alpha", alpha)
         return math.ceil(n * (1 + math.log(stages) / math.log(1 / alpha)))
+
+    @classmethod
+    def rival(cls, target: float | None, usual: float) -> Self | None:
+        """Return itself where others have a target; who has none yet is better served by `GroupSequential`."""
+        return None if target is None else super().rival(target, usual)
 
     def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
         check_level("alpha", alpha)

@@ -13,7 +13,8 @@ import torch
 from numpy.typing import ArrayLike
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, checked_probability, checked_radius, plain
+from smoothcert.noise.domain import checked_probability, checked_radius, plain
+from smoothcert.noise.law import NoiseLaw
 from smoothcert.noise.replacement_threshold import replacement_threshold, threshold_above, threshold_below
 from smoothcert.visible import brief
 
@@ -24,7 +25,6 @@ _MOST_CELLS = 2**50  # so that under one draw in 8,000 has to be repeated
 _BITS = 63  # of a random integer; int64 has one more for the sign
 
 
-@NOISE_LAWS.register("discrete")
 @dataclass(frozen=True)
 class DiscreteReplacement(NoiseLaw):
     """Each coordinate keeps its value with probability `keep`, else takes one of the others: radii in l0.
@@ -45,10 +45,8 @@ class DiscreteReplacement(NoiseLaw):
     keep: float
     levels: int = 2
     norm: ClassVar[str] = "l0"
-    law_name: ClassVar[str] = "discrete"
     holds_in_floats: ClassVar[bool] = True
     is_additive: ClassVar[bool] = False
-    main_parameter: ClassVar[str] = "keep"
 
     def __post_init__(self) -> None:
         if isinstance(self.levels, bool) or not isinstance(self.levels, int) or not 2 <= self.levels <= 2**16:

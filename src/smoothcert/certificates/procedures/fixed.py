@@ -10,31 +10,29 @@ import numpy as np
 from smoothcert.bounds import check_level, clopper_pearson_lower, runner_up_bounds
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.outcome import Outcome
-from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, Trial, check_votes
+from smoothcert.certificates.procedure import Plan, Procedure, Trial, check_votes
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import Counts, Phase
 
 
-@PROCEDURES.register("fixed")
 @dataclass(frozen=True)
 class FixedSample(Procedure):
     """Choose the class by n0 votes, bound it by n fresh ones (Clopper-Pearson).
 
-    Not adaptive: a hopeless image costs as much as an easy one.
+    Not adaptive: a hopeless image costs as much as an easy one. Against the runner-up each side has alpha/2, and the
+    class may have less than half of the votes; where a single rival has all others the radius is slightly smaller.
 
     Args:
         n0: votes that choose the class.
         n: votes that bound its probability.
-        runner_up: bound the strongest other class too, each side at alpha/2: a larger radius where the other votes
-            are spread over many classes, also for a class with less than half of the votes; a slightly smaller
-            one where a single rival has them all.
+        runner_up: bound the strongest other class too: larger radii where rivals are many.
     """
 
     n0: int = 100
     n: int = 100_000
     runner_up: bool = False
-    procedure_name: ClassVar[str] = "fixed"
+    stops_early: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_votes("n0", self.n0)

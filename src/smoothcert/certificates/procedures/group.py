@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 from smoothcert.bounds import Boundary, check_level, final_votes, geometric_looks, group_sequential_table
 from smoothcert.certificates.boundary_plan import plan_boundaries
-from smoothcert.certificates.procedure import PROCEDURES, Plan, Procedure, check_radius, check_votes
+from smoothcert.certificates.procedure import Plan, Procedure, check_radius, check_votes
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import CHUNK_VOTES
@@ -16,7 +15,6 @@ MOST_LOOKED_AT = 12_500_000
 """Votes at the last look: the table's work grows with them, to a few seconds here."""
 
 
-@PROCEDURES.register("group")
 @dataclass(frozen=True)
 class GroupSequential(Procedure):
     """Prove one radius at looks fixed in advance, each spending an exactly computed share of alpha.
@@ -26,9 +24,9 @@ class GroupSequential(Procedure):
 
     Args:
         radius: the radius to prove, in pixel units.
-        n: CERTIFY's number of votes to match; the cap is 3% higher at alpha .001 to make up for the spending.
+        n: votes of a fixed sample to match in power; the cap is 3% higher at alpha .001, for the spending.
         beta: error probability of giving up although the radius holds.
-        n0: separate votes that choose the class; 0: the same votes choose it and pay for it; None: 0 if the
+        n0: separate votes that choose the class; 0: the same votes choose it and pay for it. By default 0 if the
             radius is at least .25 sigma, else 100.
     """
 
@@ -36,7 +34,6 @@ class GroupSequential(Procedure):
     n: int = 100_000
     beta: float = 0.001
     n0: int | None = None
-    procedure_name: ClassVar[str] = "group"
 
     def __post_init__(self) -> None:
         check_radius("radius", self.radius)
