@@ -120,7 +120,7 @@ def test_certifyadp_stops_early_and_agrees_with_staged(margin, certified):
 
 def test_certifyadp_draws_fresh_votes_up_to_its_last_stage():
     torch.manual_seed(0)
-    model = HalfSpace(1.01 * SIGMA).eval()
+    model = Counting(1.01 * SIGMA).eval()
     how = {"sigma": SIGMA, "num_classes": 2, "stages": (100, 1_000, 2_000)}
     claim = certifyadp_loop.certify(model, IMAGE, SIGMA, 500, **how)
     assert (claim.predicted, claim.votes) == (None, 3_200)
