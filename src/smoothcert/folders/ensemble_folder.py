@@ -12,6 +12,7 @@ from smoothcert.arguments import check_kind, check_path
 from smoothcert.atomic import write_atomically
 from smoothcert.ensembles import EARLY_EXITS, EarlyExit, HoldoutUse, early_exit_from
 from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.folders.agreement import check_agreement, refuse_other_facts
 from smoothcert.folders.checkpoint import CARD_FILE, load_checkpoint, read_card
 from smoothcert.folders.ensemble_card import EnsembleCard, MemberEntry
 from smoothcert.folders.from_card import ensemble_from
@@ -20,10 +21,6 @@ from smoothcert.folders.model_card import ModelCard, read_record
 from smoothcert.networks import model_digest, multi_head_of
 from smoothcert.reading import kind_of
 from smoothcert.visible import brief
-
-__all__ = ["ENSEMBLE_FILE", "check_agreement", "load_model", "read_any_card", "save_ensemble"]
-
-_MUST_AGREE = ("noise", "num_classes", "input_shape", "class_names")
 
 
 def save_ensemble(
@@ -83,18 +80,6 @@ def save_ensemble(
     return card
 
 
-def check_agreement(folders: Sequence[str | Path], cards: Sequence[ModelCard | EnsembleCard]) -> None:
-    """Refuse members that were trained for different images, classes or noise; name the first that differs."""
-    for name in _MUST_AGREE:
-        for member, card in zip(folders, cards, strict=True):
-            if getattr(card, name) != getattr(cards[0], name):
-                raise InvalidArgumentError(
-                    f"members must agree on {name}: {folders[0]} has "
-                    f"{brief(getattr(cards[0], name))}, {member} has {brief(getattr(card, name))}; choose members "
-                    "trained alike"
-                )
-
-
 def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
     """Read a model folder or an ensemble folder; the model is in eval mode with frozen weights.
 
@@ -121,7 +106,7 @@ def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
         raise CheckpointError(f"{folder} holds both {CARD_FILE} and {ENSEMBLE_FILE}; remove one of them")
     card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
     loaded = [_member(folder, entry) for entry in card.members]
-    _refuse_other_facts(folder, card, [member for _, member in loaded])
+    refuse_other_facts(folder / ENSEMBLE_FILE, card, [member for _, member in loaded])
     try:
         members = [model for model, _ in loaded]
         ensemble = ensemble_from(members, card.rule, card.weights, card.early_exit, card.heads)
@@ -133,19 +118,6 @@ def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
             "and members"
         )
     return ensemble.eval().requires_grad_(False), card
-
-
-def _refuse_other_facts(
-    folder: Path, card: EnsembleCard, members: Sequence[ModelCard | EnsembleCard]
-) -> None:
-    """Refuse a card that says of the ensemble what its members do not say of themselves."""
-    for fact in _MUST_AGREE:
-        for member in members:
-            if getattr(member, fact) != getattr(card, fact):
-                raise CheckpointError(
-                    f"{folder / ENSEMBLE_FILE} was changed: it says {fact} {brief(getattr(card, fact))}, its members "
-                    f"say {brief(getattr(member, fact))}; restore it or make the ensemble again"
-                )
 
 
 def _member(home: Path, entry: MemberEntry) -> tuple[nn.Module, ModelCard | EnsembleCard]:
