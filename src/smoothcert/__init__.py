@@ -19,9 +19,16 @@ from smoothcert.certificates import (
     load_classifier,
 )
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble
-from smoothcert.folders import save_ensemble
-from smoothcert.networks import Denoised, create_model
+from smoothcert.ensembles import (
+    Adaptive,
+    AdaptiveEnsemble,
+    Consensus,
+    ConsensusEnsemble,
+    Panel,
+    VotingEnsemble,
+)
+from smoothcert.folders import load_model, make_ensemble, save_ensemble
+from smoothcert.networks import Denoised, MultiHead, create_model
 from smoothcert.noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, Uniform
 from smoothcert.report import write_report
 from smoothcert.sampling import Counts
@@ -32,7 +39,10 @@ from smoothcert.workflows import attack_images, audit, certify, certify_panel
 __version__ = version("smoothcert")
 
 __all__ = [
+    "Adaptive",
+    "AdaptiveEnsemble",
     "Certificate",
+    "Consensus",
     "ConsensusEnsemble",
     "Counts",
     "Dataset",
@@ -43,6 +53,7 @@ __all__ = [
     "GridGaussian",
     "GroupSequential",
     "Laplace",
+    "MultiHead",
     "Outcome",
     "Panel",
     "Run",
@@ -62,7 +73,9 @@ __all__ = [
     "fine_tune",
     "load_classifier",
     "load_dataset",
+    "load_model",
     "load_recipe",
+    "make_ensemble",
     "save_ensemble",
     "train",
     "write_report",

@@ -149,7 +149,7 @@ def test_mistakes_are_one_sentence(arguments, sentence, network, smoothcert, ref
 
 
 def test_changed_folders_are_noticed(network, tmp_path):
-    save_ensemble("soft", None, [network], tmp_path / "e", consensus=2, heads=[3, 1])
+    save_ensemble([network], tmp_path / "e", early_exit=Consensus(2), heads=[3, 1])
     assert load_model(tmp_path / "e")[0].evaluations_per_vote == 2
     content = json.loads((tmp_path / "e" / "ensemble.json").read_text())
     for heads, words in (([1, 3], "digest does not match"), ([1, 9], "from 0 to 3"), (None, "k must be")):
@@ -157,14 +157,14 @@ def test_changed_folders_are_noticed(network, tmp_path):
         with pytest.raises(CheckpointError, match=words):
             load_model(tmp_path / "e")
     with pytest.raises(InvalidArgumentError, match="only a single multi-head network has them"):
-        save_ensemble("soft", None, [network, network], tmp_path / "two", heads=[0, 1])
+        save_ensemble([network, network], tmp_path / "two", heads=[0, 1])
 
 
 @pytest.mark.slow
 def test_the_variance_of_heads_is_studied(network, smoothcert, tmp_path):
     for folder in (network, tmp_path / "e"):
         if folder != network:
-            save_ensemble("soft", None, [network], folder, consensus=2)
+            save_ensemble([network], folder, early_exit=Consensus(2))
         code, out, err = smoothcert(
             "analyze", folder, "--variance", "--images", "4", "--noises", "20", "--seed", "1", "--json"
         )

@@ -9,7 +9,8 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.engines import build_engine
-from smoothcert.ensembles import AdaptiveEnsemble, Panel, VotingEnsemble, counted, model_digest
+from smoothcert.ensembles import AdaptiveEnsemble, Panel, VotingEnsemble
+from smoothcert.networks import counted, model_digest
 from smoothcert.errors import InvalidArgumentError
 
 CLASSES, PIXELS = 4, 6

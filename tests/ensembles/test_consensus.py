@@ -7,7 +7,8 @@ import torch
 from torch import nn
 
 import smoothcert as sc
-from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble, counted, model_digest
+from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble
+from smoothcert.networks import counted, model_digest
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import MIN_ROWS
 

@@ -12,11 +12,8 @@ from smoothcert.ensembles import (
     TrunkedEnsemble,
     VotingEnsemble,
     chosen_heads,
-    counted,
-    exits_early,
-    model_digest,
-    whole_parts,
 )
+from smoothcert.networks import counted, exits_early, model_digest, whole_parts
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import MIN_ROWS, MultiHead
 

@@ -53,7 +53,7 @@ def save_member(folder, seed, *, sigma=0.25, shape=(1, 8, 8), names=("a", "b", "
 @pytest.fixture
 def models(tmp_path):
     members = [save_member(tmp_path / "models" / f"member-{seed}", seed) for seed in range(3)]
-    save_ensemble("soft", None, members, tmp_path / "models" / "ensemble")
+    save_ensemble(members, tmp_path / "models" / "ensemble")
     return tmp_path / "models"
 
 
@@ -90,7 +90,7 @@ def test_moved_together_it_still_loads(models, tmp_path):
 
 def test_relative_paths_do_not_depend_on_the_working_directory(models, tmp_path, monkeypatch):
     monkeypatch.chdir(models)
-    card = save_ensemble("soft", [1, 3], ["member-0", "member-1"], "pair")
+    card = save_ensemble(["member-0", "member-1"], "pair", weights=[1, 3])
     monkeypatch.chdir(tmp_path)
     assert load_model("models/pair")[1] == card
 
@@ -99,26 +99,26 @@ def test_digest_depends_on_rule_weights_and_members_in_order(models):
     folders = [models / f"member-{number}" for number in range(3)]
     digests = {
         load_model(models / "ensemble")[1].digest,
-        save_ensemble("soft", [1, 2, 3], folders, models / "weighted").digest,
-        save_ensemble("soft", None, folders[:2], models / "two").digest,
-        save_ensemble("soft", None, folders[::-1], models / "reversed").digest,
+        save_ensemble(folders, models / "weighted", weights=[1, 2, 3]).digest,
+        save_ensemble(folders[:2], models / "two").digest,
+        save_ensemble(folders[::-1], models / "reversed").digest,
     }
     assert len(digests) == 4
 
 
 def test_ensembles_nest(models):
-    save_ensemble("soft", None, [models / "ensemble", models / "member-0"], models / "outer")
+    save_ensemble([models / "ensemble", models / "member-0"], models / "outer")
     outer, _ = load_model(models / "outer")
     assert outer.evaluations_per_vote == 4
 
 
 def test_saving_again_is_fine_saving_another_is_not(models):
     folders = [models / f"member-{number}" for number in range(3)]
-    save_ensemble("soft", None, folders, models / "ensemble")
+    save_ensemble(folders, models / "ensemble")
     with pytest.raises(CheckpointError, match="already holds another model"):
-        save_ensemble("soft", None, folders[:2], models / "ensemble")
+        save_ensemble(folders[:2], models / "ensemble")
     with pytest.raises(CheckpointError, match="already holds another model"):
-        save_ensemble("soft", None, folders[:2], models / "member-2")
+        save_ensemble(folders[:2], models / "member-2")
 
 
 @pytest.mark.parametrize(
@@ -133,20 +133,20 @@ def test_saving_again_is_fine_saving_another_is_not(models):
 def test_members_that_disagree_are_refused(models, other, message):
     save_member(models / "other", 9, **other)
     with pytest.raises(InvalidArgumentError, match=message):
-        save_ensemble("soft", None, [models / "member-0", models / "other"], models / "mixed")
+        save_ensemble([models / "member-0", models / "other"], models / "mixed")
     assert not (models / "mixed").exists()
 
 
 @pytest.mark.parametrize("rule, weights", [("loud", None), ("soft", [1.0])])
 def test_bad_rule_or_weights_are_refused_before_writing(models, rule, weights):
     with pytest.raises(SmoothcertError):
-        save_ensemble(rule, weights, [models / "member-0", models / "member-1"], models / "bad")
+        save_ensemble([models / "member-0", models / "member-1"], models / "bad", rule=rule, weights=weights)
     assert not (models / "bad").exists()
 
 
 def test_no_members_are_refused(models):
     with pytest.raises(InvalidArgumentError, match="at least one"):
-        save_ensemble("soft", None, [], models / "none")
+        save_ensemble([], models / "none")
 
 
 def test_changed_member_is_named(models):
@@ -191,17 +191,19 @@ def folders(models, count=3):
 
 
 def test_consensus_and_adaptive_prediction_come_back(models):
-    save_ensemble("hard", [1, 2, 3], folders(models), models / "consensus", consensus=2)
+    save_ensemble(
+        folders(models), models / "consensus", rule="hard", weights=[1, 2, 3], early_exit=Consensus(2)
+    )
     consensus, card = load_model(models / "consensus")
     assert isinstance(consensus, ConsensusEnsemble)
     assert (consensus.k, consensus.ensemble.rule, card.consensus) == (2, "hard", 2)
     assert not any(module.training for module in consensus.modules())
     test = AdaptiveEntry(threshold=0.9)
-    save_ensemble("softmax", [1, 2, 3], folders(models), models / "adaptive", adaptive=test)
+    save_ensemble(folders(models), models / "adaptive", rule="softmax", weights=[1, 2, 3], early_exit=test)
     adaptive, card = load_model(models / "adaptive")
     assert isinstance(adaptive, AdaptiveEnsemble)
     assert (adaptive.threshold, adaptive.alpha, adaptive.order, card.adaptive) == (0.9, 0.05, (2, 1, 0), test)
-    plain = save_ensemble("hard", [1, 2, 3], folders(models), models / "plain")
+    plain = save_ensemble(folders(models), models / "plain", rule="hard", weights=[1, 2, 3])
     assert len({plain.digest, card.digest, load_model(models / "consensus")[1].digest}) == 3
 
 
@@ -240,7 +242,7 @@ def test_files_from_before_these_fields_still_load(models):
 )
 def test_what_cannot_vote_is_refused_before_writing(models, rule, weights, options, message):
     with pytest.raises(InvalidArgumentError, match=message):
-        save_ensemble(rule, weights, folders(models), models / "bad", **options)
+        save_ensemble(folders(models), models / "bad", rule=rule, weights=weights, **options)
     assert not (models / "bad").exists()
 
 
@@ -248,7 +250,7 @@ def test_what_cannot_vote_is_refused_before_writing(models, rule, weights, optio
     "change, message", [({"consensus": 3}, "was changed"), ({"consensus": 9}, "damaged: k must be")]
 )
 def test_edited_consensus_is_noticed(models, change, message):
-    save_ensemble("soft", None, folders(models), models / "consensus", consensus=2)
+    save_ensemble(folders(models), models / "consensus", early_exit=Consensus(2))
     path = models / "consensus" / "ensemble.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(CheckpointError, match=message):
@@ -261,10 +263,10 @@ def use(**changes):
 
 
 def test_what_was_fitted_is_kept_also_through_nesting(models):
-    save_ensemble("softmax", [1, 2, 3], folders(models), models / "inner", fitted=[use()])
+    save_ensemble(folders(models), models / "inner", rule="softmax", weights=[1, 2, 3], fitted=[use()])
     assert load_model(models / "inner")[1].fitted == (use(),)
     outer = save_ensemble(
-        "soft", None, [models / "inner", models / "member-0"], models / "outer", fitted=[use(purpose="order")]
+        [models / "inner", models / "member-0"], models / "outer", fitted=[use(purpose="order")]
     )
     assert outer.fitted == (use(purpose="order"), use())
 
@@ -273,7 +275,7 @@ def test_what_was_fitted_is_kept_also_through_nesting(models):
     "change", [{"noise": {"name": "gaussian", "sigma": 2.0}}, {"num_classes": 7}, {"class_names": ["x"]}]
 )
 def test_a_card_that_contradicts_its_members_is_refused(models, change):
-    save_ensemble("soft", None, folders(models), models / "edited")
+    save_ensemble(folders(models), models / "edited")
     path = models / "edited" / "ensemble.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(CheckpointError, match=f"was changed: it says {next(iter(change))}"):
@@ -281,7 +283,9 @@ def test_a_card_that_contradicts_its_members_is_refused(models, change):
 
 
 def test_images_that_chose_the_weights_are_refused(models):
-    card = save_ensemble("softmax", [1, 2, 3], folders(models), models / "fitted", fitted=[use()])
+    card = save_ensemble(
+        folders(models), models / "fitted", rule="softmax", weights=[1, 2, 3], fitted=[use()]
+    )
     pixels = np.random.default_rng(0).random((30, 4), dtype=np.float32)
     splits = {
         split: Dataset.from_arrays(pixels, np.zeros(30, dtype=np.int64), split=split)

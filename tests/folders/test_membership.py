@@ -36,7 +36,7 @@ def home(tmp_path):
     both = Denoised(denoiser, model)
     update = {"architecture": "dncnn", "denoised": denoised_entry(both, tmp_path / "a", tmp_path / "d")}
     save_checkpoint(both, card.model_copy(update=update), tmp_path / "d")
-    save_ensemble("soft", None, [tmp_path / "a"], tmp_path / "e")
+    save_ensemble([tmp_path / "a"], tmp_path / "e")
     return tmp_path
 
 
@@ -61,7 +61,7 @@ def test_a_denoiser_whose_card_was_changed(home):
 
 
 def test_ensembles_that_name_each_other(home):
-    save_ensemble("soft", None, [home / "e"], home / "f")
+    save_ensemble([home / "e"], home / "f")
     edit(home / "e" / "ensemble.json", lambda card: card["members"][0].update(path="../f"))
     with pytest.raises(CheckpointError, match="is a member of itself"):
         load_model(home / "f")

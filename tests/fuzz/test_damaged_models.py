@@ -79,10 +79,15 @@ def home(tmp_path):
         found={"loss": 0.5},
     )
     sc.save_ensemble(
-        "softmax", [1, 2], members, tmp_path / "ensemble", adaptive=AdaptiveEntry(), fitted=[use]
+        members,
+        tmp_path / "ensemble",
+        rule="softmax",
+        weights=[1, 2],
+        early_exit=AdaptiveEntry(),
+        fitted=[use],
     )
-    sc.save_ensemble("soft", None, members, tmp_path / "consensus", consensus=1)
-    sc.save_ensemble("soft", None, [tmp_path / "heads"], tmp_path / "of-heads")
+    sc.save_ensemble(members, tmp_path / "consensus", early_exit=Consensus(1))
+    sc.save_ensemble([tmp_path / "heads"], tmp_path / "of-heads")
     load_model(tmp_path / "denoiser")
     return tmp_path
 

@@ -57,11 +57,11 @@ def test_what_a_card_does_not_say_is_not_made_up(tmp_path):
 def test_an_ensemble_names_each_kind_of_member_once(tmp_path):
     folders = [save(tmp_path / f"m{seed}", seed) for seed in range(2)]
     folders.append(save(tmp_path / "m2", 2, method="smoothadv"))
-    save_ensemble("hard", None, folders, tmp_path / "e")
+    save_ensemble(folders, tmp_path / "e", rule="hard")
     same = "architecture convnet, method macer, epochs 7, training images 64 of digits"
     assert told(tmp_path / "e") == f"3 members, rule hard: 2 x ({same}); {same.replace('macer', 'smoothadv')}"
     network = save(tmp_path / "network", heads=3)
-    save_ensemble("soft", None, [network], tmp_path / "heads", heads=[2, 0])
+    save_ensemble([network], tmp_path / "heads", heads=[2, 0])
     assert told(tmp_path / "heads").startswith("2 heads of one network, rule soft: architecture convnet with")
 
 

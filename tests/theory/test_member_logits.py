@@ -111,7 +111,7 @@ def save_members(folder, count):
 
 def test_a_folder_is_studied_under_its_own_noise(tmp_path, dataset):
     members = save_members(tmp_path, 3)
-    save_ensemble("soft", None, members, tmp_path / "ensemble")
+    save_ensemble(members, tmp_path / "ensemble")
     holdout = sc.load_dataset("digits", split="holdout")
     study = study_ensemble(tmp_path / "ensemble", holdout, images=4, noises=20, seed=5)
     assert study.noise == sc.Gaussian(0.5)

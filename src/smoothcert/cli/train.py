@@ -168,7 +168,7 @@ def _train_members(config: TrainConfig, members: int, out: Path, where: dict[str
     for number, folder in enumerate(folders):
         say(f"member {number} ({number + 1} of {members})", error=True)
         _train(config.changed(seed=first + number), folder, where)
-    save_ensemble("soft", None, folders, out / "ensemble")
+    save_ensemble(folders, out / "ensemble")
     say(f"{out / 'ensemble'}: soft vote of {members} members")
 
 

@@ -11,7 +11,7 @@ from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.rows import rows_in_cache
 from smoothcert.engines.understood import refuse_intercepted
-from smoothcert.ensembles import counted, whole_parts
+from smoothcert.networks import counted, whole_parts
 
 
 class EarlyExitEngine(Engine):

@@ -13,9 +13,8 @@ from torch import nn
 
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import forward_pass, turn
-from smoothcert.ensembles import Priced
 from smoothcert.errors import ModelOutputError
-from smoothcert.networks import MIN_ROWS, padded
+from smoothcert.networks import MIN_ROWS, classifiers_of, evaluations_of, padded
 from smoothcert.registry import Table
 
 Model = Callable[[torch.Tensor], Any]
@@ -54,9 +53,7 @@ class Engine(ABC):
         self.may_fork = True  # whether forked children may ask it, until that failed
         self.probed: set[Any] = set()  # under what it was found to be a fixed function of one image
         self.compared = 0  # chunks of votes that model and engine have both drawn
-        # Only what this package makes says what it costs; an attribute of that name on a user's model is its own.
-        cost = model.evaluations_per_vote if isinstance(model, Priced) else 1
-        self.evaluations_per_vote: tuple[int, ...] = (cost,) if isinstance(cost, int) else cost
+        self.evaluations_per_vote = tuple(evaluations_of(one) for one in classifiers_of(model))
 
     @property
     def answers(self) -> int:

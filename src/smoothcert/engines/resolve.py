@@ -14,9 +14,8 @@ from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.rows import rows_in_cache
 from smoothcert.engines.torch_engine import EagerEngine, TorchEngine
 from smoothcert.engines.turns import turn
-from smoothcert.ensembles import exits_early, whole_parts
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.networks import MIN_ROWS, forward_flops
+from smoothcert.networks import MIN_ROWS, exits_early, forward_flops, whole_parts
 from smoothcert.noise import NoiseLaw
 
 EXPORT_PAYS = 8e12

@@ -16,7 +16,7 @@ from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import alone
 from smoothcert.engines.understood import is_understood, refuse_not_understood
-from smoothcert.ensembles import Panel, TrunkedEnsemble, VotingEnsemble
+from smoothcert.networks import Composite
 
 
 @ENGINES.register("torch")
@@ -103,10 +103,10 @@ def folded(model: nn.Module, example: torch.Tensor) -> nn.Module:
 
 
 def _fused(model: nn.Module) -> nn.Module:
-    """Return a copy with batch norms folded, part by part where the package's own ensembles have parts."""
+    """Return a copy with batch norms folded, part by part where a model says that it has parts."""
     from torch.fx.experimental.optimization import fuse
 
-    if not isinstance(model, Panel | VotingEnsemble | TrunkedEnsemble):
+    if not isinstance(model, Composite) or not model.folds_by_part:
         with alone():
             return fuse(model)
     whole = copy.deepcopy(model)

@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from smoothcert.certificates import PROCEDURES
+from smoothcert.ensembles import early_exit_from
 from smoothcert.errors import SmoothcertError
 from smoothcert.noise import noise_from
 from smoothcert.sampling import CHUNK_VOTES, ON_NAN
@@ -72,19 +73,24 @@ class Source(Checked):
     digest: Text
 
 
-class _Adaptive(Checked):
-    threshold: Annotated[float, Field(gt=0, lt=1)]
-    alpha: Annotated[float, Field(gt=0, lt=1)]
-
-
 class _Ensemble(Checked):
     kind: Text
     rule: Text
     members: Annotated[list[Text], Field(max_length=10_000, fail_fast=True)]
     evaluations_per_vote: Passes
-    consensus: Annotated[int, Field(ge=1, le=2**20)] = Field(default=1)
+    early_exit: Annotated[dict[str, Any], Field(max_length=16)] | None = None
     first_evaluations: Passes | None = None
-    adaptive: _Adaptive | None = None  # the test of adaptive prediction
+    packages: Annotated[dict[Text, Text], Field(max_length=32)] | None = (
+        None  # that rule and early exit come from
+    )
+
+    @model_validator(mode="after")
+    def _describes_an_early_exit(self) -> _Ensemble:
+        if self.early_exit is not None:
+            about = self.early_exit
+            early_exit = _built("early_exit", lambda: early_exit_from(about))
+            _refuse_other("early_exit", about, early_exit.describe())
+        return self
 
 
 class _Fields(Checked):

@@ -3,16 +3,42 @@
 from __future__ import annotations
 
 import math
+from dataclasses import asdict, dataclass, field
+from typing import ClassVar
 
 import torch
 
-from smoothcert.ensembles.early_exit import Ask, EarlyExitEnsemble
-from smoothcert.ensembles.rules import VOTING_RULES
+from smoothcert.ensembles.early_exit import EarlyExit
+from smoothcert.ensembles.early_exit_ensemble import Ask, EarlyExitEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import padded
+from smoothcert.networks import evaluations_of, padded
 
-_RULE = "softmax"
+
+@dataclass(frozen=True)
+class Adaptive(EarlyExit):
+    """Stop asking once the mixture is clear; the paper's settings by default.
+
+    Args:
+        threshold: top probability that lets the first member answer alone, in (0, 1).
+        alpha: level of the test that stops asking after the second, two-sided, in (0, 1).
+    """
+
+    rule: ClassVar[str | None] = "softmax"
+
+    threshold: float = field(default=0.999, metadata={"option": "adaptive-threshold"})
+    alpha: float = field(default=0.05, metadata={"option": "adaptive-alpha"})
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+                raise InvalidArgumentError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+
+    def over(self, ensemble: VotingEnsemble) -> AdaptiveEnsemble:  # noqa: D102
+        return AdaptiveEnsemble(ensemble, self.threshold, self.alpha)
+
+    def sentence(self) -> str:  # noqa: D102
+        return f"asked by weight until clear (threshold {self.threshold:g}, alpha {self.alpha:g})"
 
 
 class AdaptiveEnsemble(EarlyExitEnsemble):
@@ -32,29 +58,22 @@ class AdaptiveEnsemble(EarlyExitEnsemble):
     order_weights: torch.Tensor
 
     def __init__(self, ensemble: VotingEnsemble, threshold: float = 0.999, alpha: float = 0.05) -> None:
-        if not isinstance(ensemble, VotingEnsemble) or ensemble.rule != _RULE:
-            got = ensemble.rule if isinstance(ensemble, VotingEnsemble) else type(ensemble).__name__
-            raise InvalidArgumentError(f"ensemble must be a VotingEnsemble of rule {_RULE!r}, got {got!r}")
-        for name, value in (("threshold", threshold), ("alpha", alpha)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
-                raise InvalidArgumentError(f"{name} must lie strictly between 0 and 1, got {value!r}")
         from scipy.special import ndtri
 
-        super().__init__(ensemble)
+        super().__init__(ensemble, Adaptive(threshold, alpha))
         self.threshold, self.alpha = float(threshold), float(alpha)
         self.z = float(ndtri(1 - alpha / 2))
         weights = ensemble.weights.tolist()
         order = sorted(range(len(weights)), key=lambda member: -weights[member])
         self.order: tuple[int, ...] = tuple(member for member in order if weights[member] > 0)
         self.register_buffer("order_weights", ensemble.weights[list(self.order)].clone(), persistent=False)
-        self._shares = [
-            weights[member] for member in self.order
-        ]  # as numbers: reading a tensor may wait for a GPU
+        # As numbers: reading a tensor may wait for a GPU.
+        self._shares = [weights[member] for member in self.order]
 
     @property
     def evaluations_per_vote(self) -> int:
         """Most network evaluations that one vote can cost; `vote` counts what it did cost."""
-        return sum(int(getattr(self.members[member], "evaluations_per_vote", 1)) for member in self.order)
+        return sum(evaluations_of(self.members[member]) for member in self.order)
 
     def vote(self, batch: torch.Tensor, ask: Ask) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: D102
         open_rows, seen = torch.arange(len(batch), device=batch.device), None
@@ -74,18 +93,18 @@ class AdaptiveEnsemble(EarlyExitEnsemble):
                 break
         return logits, passes
 
-    def asked(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    def members_asked(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
         ordered = member_logits[:, list(self.order)]
-        found = torch.zeros(member_logits.shape[:2], dtype=torch.bool, device=member_logits.device)
+        reached = torch.zeros(member_logits.shape[:2], dtype=torch.bool, device=member_logits.device)
         still = torch.ones(len(member_logits), dtype=torch.bool, device=member_logits.device)
         for place, member in enumerate(self.order):
-            found[:, member] = still
+            reached[:, member] = still
             still = still & ~self._clear(ordered[:, : place + 1])
-        return found
+        return reached
 
     def combine(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
         ordered = member_logits[:, list(self.order)]
-        counts = self.asked(member_logits).sum(dim=1)
+        counts = self.members_asked(member_logits).sum(dim=1)
         logits = self._mixture(ordered)
         for place in range(len(self.order) - 1, 0, -1):
             some = self._mixture(ordered[:, :place])
@@ -95,23 +114,23 @@ class AdaptiveEnsemble(EarlyExitEnsemble):
     def _mixture(self, seen: torch.Tensor) -> torch.Tensor:
         """Return the mixture of the members asked first, (rows, classes), from logits (rows, asked, classes)."""
         weights = self.order_weights[: seen.shape[1]]
-        return VOTING_RULES[_RULE](seen, weights / weights.sum())
+        return self.ensemble.rule_function(seen, weights / weights.sum())
 
     def _clear(self, seen: torch.Tensor) -> torch.Tensor:
         """Return where asking may stop, (rows,), from the logits of those asked so far (rows, asked, classes)."""
         # Member by member, elementwise in a fixed order and in double precision, as the rules do.
-        probabilities, asked = seen.double().softmax(dim=2), seen.shape[1]
-        if asked == 1:
+        probabilities, count = seen.double().softmax(dim=2), seen.shape[1]
+        if count == 1:
             return probabilities[:, 0].amax(dim=1) > self.threshold
-        total = math.fsum(self._shares[:asked])
-        weights = [share / total for share in self._shares[:asked]]
+        total = math.fsum(self._shares[:count])
+        weights = [share / total for share in self._shares[:count]]
         mean = probabilities[:, 0] * weights[0]
-        for member in range(1, asked):
+        for member in range(1, count):
             mean = mean + probabilities[:, member] * weights[member]
         leading = mean.argmax(dim=1, keepdim=True)
         top = mean.gather(1, leading).squeeze(1)
         spread = torch.zeros_like(top)
-        for member in range(asked):
+        for member in range(count):
             gap = probabilities[:, member].gather(1, leading).squeeze(1) - top
             spread = spread + gap * gap * weights[member]
         clear: torch.Tensor = top > 0.5 + self.z * math.hypot(*weights) * spread.sqrt()

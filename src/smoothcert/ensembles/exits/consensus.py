@@ -2,13 +2,44 @@
 
 from __future__ import annotations
 
-import torch
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
-from smoothcert.ensembles.early_exit import Ask, EarlyExitEnsemble
-from smoothcert.ensembles.rules import VOTING_RULES
+import torch
+from torch import nn
+
+from smoothcert.ensembles.early_exit import EarlyExit
+from smoothcert.ensembles.early_exit_ensemble import Ask, EarlyExitEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import padded
+from smoothcert.networks import evaluations_of, exits_early, padded
+
+
+@dataclass(frozen=True)
+class Consensus(EarlyExit):
+    """Ask the others only where the first members disagree.
+
+    Args:
+        k: members asked first, from 1 to all.
+    """
+
+    k: int = field(default=2, metadata={"option": "consensus"})
+
+    def __post_init__(self) -> None:
+        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+            raise InvalidArgumentError(
+                f"k must be an integer from 1 to the members of the ensemble, got {self.k!r}"
+            )
+
+    def over(self, ensemble: VotingEnsemble) -> ConsensusEnsemble:  # noqa: D102
+        return ConsensusEnsemble(ensemble, self.k)
+
+    def spares(self, members: int) -> bool:  # noqa: D102
+        return self.k < members
+
+    def sentence(self) -> str:  # noqa: D102
+        return f"the others asked where the first {self.k} disagree"
 
 
 class ConsensusEnsemble(EarlyExitEnsemble):
@@ -27,11 +58,9 @@ class ConsensusEnsemble(EarlyExitEnsemble):
     first_weights: torch.Tensor
 
     def __init__(self, ensemble: VotingEnsemble, k: int = 2) -> None:
-        if not isinstance(ensemble, VotingEnsemble):
-            raise InvalidArgumentError(f"ensemble must be a VotingEnsemble, got {type(ensemble).__name__}")
-        super().__init__(ensemble)
+        super().__init__(ensemble, Consensus(k))
         count = len(ensemble.members)
-        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= count:
+        if k > count:
             raise InvalidArgumentError(
                 f"k must be an integer from 1 to the {count} members of the ensemble, got {k!r}"
             )
@@ -65,7 +94,7 @@ class ConsensusEnsemble(EarlyExitEnsemble):
         classes = member_logits[:, : self.k].argmax(dim=2)
         return (classes == classes[:, :1]).all(dim=1)
 
-    def asked(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    def members_asked(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
         first = torch.arange(len(self.members), device=member_logits.device) < self.k
         return first | ~self.agreed(member_logits).unsqueeze(1)
 
@@ -75,7 +104,14 @@ class ConsensusEnsemble(EarlyExitEnsemble):
         return torch.where(stop, first, self.ensemble.combine(member_logits))
 
     def _combine_first(self, member_logits: torch.Tensor) -> torch.Tensor:
-        return VOTING_RULES[self.ensemble.rule](member_logits, self.first_weights)
+        return self.ensemble.rule_function(member_logits, self.first_weights)
+
+    def record(self, identity_of: Callable[[nn.Module], str]) -> dict[str, Any]:
+        """Return the record with what a vote of the first members costs, for the share of votes that end there."""
+        # Unknown where a member stops early itself: its votes differ in cost.
+        known = not any(exits_early(member) for member in self.members)
+        first = sum(evaluations_of(member) for member in self.members[: self.k]) if known else None
+        return {**super().record(identity_of), "first_evaluations": first}
 
     def extra_repr(self) -> str:
         """Name the number of first members where torch prints the module."""
