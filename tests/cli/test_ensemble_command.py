@@ -214,7 +214,7 @@ def test_members_that_do_not_fit_are_refused(members, smoothcert, refused, tmp_p
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"consensus": 4}, "from 1 to the 3 members"),
+        ({"early_exit": sc.Consensus(4)}, "from 1 to the 3 members"),
         ({"order_by_holdout": True, "rule": "loud"}, "unknown voting"),
     ],
 )
@@ -276,7 +276,7 @@ def test_the_test_of_adaptive_prediction_is_chosen_kept_and_told(members, smooth
     assert code == 0, err
     assert "asked by weight until clear (threshold 0.9, alpha 0.2)" in out
     model, card = load_model(tmp_path / "e")
-    assert (model.threshold, model.alpha) == (card.adaptive.threshold, card.adaptive.alpha) == (0.9, 0.2)
+    assert (model.threshold, model.alpha) == (card.early_exit.threshold, card.early_exit.alpha) == (0.9, 0.2)
     few = ("--first", 1, "--n", 100, "--seed", 1, "--workers", 1)
     assert smoothcert("certify", tmp_path / "e", *few, "--out", tmp_path / "run")[0] == 0
     run = sc.Run.open(tmp_path / "run")
@@ -287,7 +287,7 @@ def test_the_test_of_adaptive_prediction_is_chosen_kept_and_told(members, smooth
     # Another test is another classifier, the paper's by default.
     assert smoothcert("ensemble", *members, "--adaptive", "--out", tmp_path / "usual")[0] == 0
     usual = load_model(tmp_path / "usual")[1]
-    assert (usual.adaptive.threshold, usual.adaptive.alpha) == (0.999, 0.05)
+    assert (usual.early_exit.threshold, usual.early_exit.alpha) == (0.999, 0.05)
     assert usual.digest != card.digest
     for wrong, sentence in (
         (("--adaptive-alpha", "0.2"), "--adaptive-alpha is for adaptive prediction: add --adaptive"),

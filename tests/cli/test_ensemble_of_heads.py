@@ -58,7 +58,7 @@ def test_consensus_over_heads_makes_a_folder_that_certifies(network, smoothcert,
     model, card = load_model(tmp_path / "e")
     assert isinstance(model, TrunkedEnsemble)
     assert isinstance(model.ensemble, ConsensusEnsemble)
-    assert (card.heads, card.consensus, len(card.members)) == ((0, 1, 2, 3), 2, 1)
+    assert (card.heads, card.early_exit, len(card.members)) == ((0, 1, 2, 3), sc.Consensus(2), 1)
     image = sc.load_dataset("digits").image(0)
     found = sc.load_classifier(tmp_path / "e").certify(image, sc.FixedSample(n=500), seed=1, workers=1)
     assert found.samples == 600
@@ -149,7 +149,7 @@ def test_mistakes_are_one_sentence(arguments, sentence, network, smoothcert, ref
 
 
 def test_changed_folders_are_noticed(network, tmp_path):
-    save_ensemble([network], tmp_path / "e", early_exit=Consensus(2), heads=[3, 1])
+    save_ensemble([network], tmp_path / "e", early_exit=sc.Consensus(2), heads=[3, 1])
     assert load_model(tmp_path / "e")[0].evaluations_per_vote == 2
     content = json.loads((tmp_path / "e" / "ensemble.json").read_text())
     for heads, words in (([1, 3], "digest does not match"), ([1, 9], "from 0 to 3"), (None, "k must be")):
@@ -164,7 +164,7 @@ def test_changed_folders_are_noticed(network, tmp_path):
 def test_the_variance_of_heads_is_studied(network, smoothcert, tmp_path):
     for folder in (network, tmp_path / "e"):
         if folder != network:
-            save_ensemble([network], folder, early_exit=Consensus(2))
+            save_ensemble([network], folder, early_exit=sc.Consensus(2))
         code, out, err = smoothcert(
             "analyze", folder, "--variance", "--images", "4", "--noises", "20", "--seed", "1", "--json"
         )

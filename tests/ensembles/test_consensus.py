@@ -8,9 +8,8 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble
-from smoothcert.networks import counted, model_digest
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import MIN_ROWS
+from smoothcert.networks import MIN_ROWS, counted, model_digest
 
 CLASSES, PIXELS = 4, 6
 

@@ -18,7 +18,6 @@ from smoothcert.ensembles import (
 )
 from smoothcert.errors import CheckpointError, InvalidArgumentError, SmoothcertError
 from smoothcert.folders import (
-    AdaptiveEntry,
     ModelCard,
     load_checkpoint,
     load_model,
@@ -170,7 +169,7 @@ def test_missing_member_is_named(models):
         ({"weights": [1]}, "damaged: weights must hold one number per member"),
         ({"members": []}, "damaged: members must hold"),
         ({"members": [{"path": ".", "digest": "x"}]}, "is a member of itself"),
-        ({"format": 2}, "damaged: format"),
+        ({"format": 1}, "damaged: format"),
     ],
 )
 def test_edited_json(models, change, message):
@@ -192,17 +191,22 @@ def folders(models, count=3):
 
 def test_consensus_and_adaptive_prediction_come_back(models):
     save_ensemble(
-        folders(models), models / "consensus", rule="hard", weights=[1, 2, 3], early_exit=Consensus(2)
+        folders(models), models / "consensus", rule="hard", weights=[1, 2, 3], early_exit=sc.Consensus(2)
     )
     consensus, card = load_model(models / "consensus")
     assert isinstance(consensus, ConsensusEnsemble)
-    assert (consensus.k, consensus.ensemble.rule, card.consensus) == (2, "hard", 2)
+    assert (consensus.k, consensus.ensemble.rule, card.early_exit) == (2, "hard", sc.Consensus(2))
     assert not any(module.training for module in consensus.modules())
-    test = AdaptiveEntry(threshold=0.9)
+    test = sc.Adaptive(threshold=0.9)
     save_ensemble(folders(models), models / "adaptive", rule="softmax", weights=[1, 2, 3], early_exit=test)
     adaptive, card = load_model(models / "adaptive")
     assert isinstance(adaptive, AdaptiveEnsemble)
-    assert (adaptive.threshold, adaptive.alpha, adaptive.order, card.adaptive) == (0.9, 0.05, (2, 1, 0), test)
+    assert (adaptive.threshold, adaptive.alpha, adaptive.order, card.early_exit) == (
+        0.9,
+        0.05,
+        (2, 1, 0),
+        test,
+    )
     plain = save_ensemble(folders(models), models / "plain", rule="hard", weights=[1, 2, 3])
     assert len({plain.digest, card.digest, load_model(models / "consensus")[1].digest}) == 3
 
@@ -219,25 +223,23 @@ def test_cards_are_read_without_weights(models):
 def test_files_from_before_these_fields_still_load(models):
     path = models / "ensemble" / "ensemble.json"
     content = json.loads(path.read_text())
-    for name in ("consensus", "adaptive", "fitted"):
+    for name in ("early_exit", "fitted"):
         del content[name]
     path.write_text(json.dumps(content))
     ensemble, card = load_model(models / "ensemble")
     assert isinstance(ensemble, VotingEnsemble)
-    assert (card.consensus, card.adaptive, card.fitted) == (None, None, ())
+    assert (card.early_exit, card.fitted) == (None, ())
 
 
 @pytest.mark.parametrize(
     "rule, weights, options, message",
     [
-        ("soft", None, {"consensus": 4}, "from 1 to the 3 members of the ensemble, got 4"),
-        ("soft", None, {"consensus": 0}, "from 1 to the 3 members of the ensemble, got 0"),
-        ("soft", [0, 0, 1], {"consensus": 2}, "the first 2 members have weight 0"),
+        ("soft", None, {"early_exit": sc.Consensus(4)}, "from 1 to the 3 members of the ensemble, got 4"),
+        ("soft", [0, 0, 1], {"early_exit": sc.Consensus(2)}, "the first 2 members have weight 0"),
         ("hard", [-1, 1, 1], {}, r"got \[-1, 1, 1\]"),
         ("softmax", [0, 0, 0], {}, "positive sum"),
         ("max-margin", [1, 2, 1], {}, "takes no weights"),
-        ("soft", None, {"adaptive": AdaptiveEntry()}, "of rule 'softmax', got 'soft'"),
-        ("softmax", None, {"adaptive": AdaptiveEntry(), "consensus": 2}, "choose one of them"),
+        ("soft", None, {"early_exit": sc.Adaptive()}, "of rule 'softmax', got 'soft'"),
     ],
 )
 def test_what_cannot_vote_is_refused_before_writing(models, rule, weights, options, message):
@@ -247,12 +249,27 @@ def test_what_cannot_vote_is_refused_before_writing(models, rule, weights, optio
 
 
 @pytest.mark.parametrize(
-    "change, message", [({"consensus": 3}, "was changed"), ({"consensus": 9}, "damaged: k must be")]
+    "entry, message",
+    [
+        ({"kind": "consensus", "k": 3}, "was changed"),
+        ({"kind": "consensus", "k": 9}, "damaged: k must be"),
+        ({"kind": "consensus", "k": 0}, "damaged: early_exit: .*k must be an integer from 1 .*got 0"),
+        ({"kind": "consensus", "k": 2.0}, "damaged: early_exit: .*k must be an integer"),
+        ({"kind": "consensus", "k": 2, "l": 1}, "has the settings k, got"),
+        ({"kind": "consensus"}, "has the settings k, got"),
+        ({"k": 2}, "unknown early exit None; known: adaptive, consensus"),
+        ({"kind": ["consensus"], "k": 2}, "unknown early exit"),
+        ({"kind": "sleep"}, "unknown early exit 'sleep'; known: adaptive, consensus"),
+        (2, "written as its kind and settings"),
+        (None, "was changed"),
+    ],
 )
-def test_edited_consensus_is_noticed(models, change, message):
-    save_ensemble(folders(models), models / "consensus", early_exit=Consensus(2))
+def test_edited_consensus_is_noticed(models, entry, message):
+    save_ensemble(folders(models), models / "consensus", early_exit=sc.Consensus(2))
     path = models / "consensus" / "ensemble.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    card = json.loads(path.read_text())
+    assert card["early_exit"] == {"kind": "consensus", "k": 2}
+    path.write_text(json.dumps({**card, "early_exit": entry}))
     with pytest.raises(CheckpointError, match=message):
         load_model(models / "consensus")
 

@@ -6,7 +6,6 @@ import torch
 import smoothcert as sc
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import (
-    AdaptiveEntry,
     ModelCard,
     load_model,
     make_ensemble,
@@ -57,7 +56,7 @@ def chosen():
     [
         {},
         {"rule": "hard", "weights": [3.0, 1.0, 2.0]},
-        {"adaptive": AdaptiveEntry(threshold=0.9, alpha=0.2)},
+        {"early_exit": sc.Adaptive(threshold=0.9, alpha=0.2)},
         {"fit": "sween"},
         {"fit": "soft"},
     ],
@@ -113,10 +112,13 @@ def test_heads_of_one_network_join_one_by_one(chosen, tmp_path):
 
 
 def test_nobody_is_spared_by_a_consensus_of_all(members, tmp_path):
-    made = make_prefixes(members, tmp_path / "sizes", consensus=2).values()
-    assert [card.consensus for card in made] == [None, None, 2]
-    whole = make_prefixes(members[:2], tmp_path / "two", consensus=2).values()
-    assert [card.consensus for card in whole] == [None, 2]  # as the command for the whole would write it
+    made = make_prefixes(members, tmp_path / "sizes", early_exit=sc.Consensus(2)).values()
+    assert [card.early_exit for card in made] == [None, None, sc.Consensus(2)]
+    whole = make_prefixes(members[:2], tmp_path / "two", early_exit=sc.Consensus(2)).values()
+    assert [card.early_exit for card in whole] == [
+        None,
+        sc.Consensus(2),
+    ]  # as the command for the whole would write it
 
 
 def test_names_sort_by_size():
@@ -133,7 +135,11 @@ def test_what_cannot_be_written_whole_leaves_nothing(members, chosen, tmp_path):
     for error, options, sentence in (
         (InvalidArgumentError, {"weights": [0.0, 1.0, 1.0]}, "ensemble of the first 1 of 3 members: weights"),
         (InvalidArgumentError, {"weights": [1.0, 1.0]}, "got 2 for 3 members"),
-        (InvalidArgumentError, {"consensus": 4}, "^k must be an integer from 1 to the 3 members"),
+        (
+            InvalidArgumentError,
+            {"early_exit": sc.Consensus(4)},
+            "^k must be an integer from 1 to the 3 members",
+        ),
         (InvalidArgumentError, {"rule": "best"}, "best"),
         (InvalidArgumentError, {"fit": "sween"}, "needs hold-out images"),
     ):

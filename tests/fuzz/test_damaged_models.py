@@ -19,7 +19,7 @@ from fuzz.file_damage import (
 )
 from smoothcert.ensembles import HoldoutUse
 from smoothcert.errors import SmoothcertError
-from smoothcert.folders import AdaptiveEntry, ModelCard, load_model, read_any_card, save_checkpoint
+from smoothcert.folders import ModelCard, load_model, read_any_card, save_checkpoint
 from smoothcert.folders.denoised_folder import denoised_entry
 from smoothcert.networks import create_model
 from smoothcert.networks.dncnn import DnCNN
@@ -83,10 +83,10 @@ def home(tmp_path):
         tmp_path / "ensemble",
         rule="softmax",
         weights=[1, 2],
-        early_exit=AdaptiveEntry(),
+        early_exit=sc.Adaptive(),
         fitted=[use],
     )
-    sc.save_ensemble(members, tmp_path / "consensus", early_exit=Consensus(1))
+    sc.save_ensemble(members, tmp_path / "consensus", early_exit=sc.Consensus(1))
     sc.save_ensemble([tmp_path / "heads"], tmp_path / "of-heads")
     load_model(tmp_path / "denoiser")
     return tmp_path

@@ -39,11 +39,7 @@ class EarlyExitEnsemble(Composite):
     """
 
     def __init__(self, ensemble: VotingEnsemble, early_exit: EarlyExit) -> None:
-        rule = early_exit.rule
-        got = ensemble.rule if isinstance(ensemble, VotingEnsemble) else type(ensemble).__name__
-        if not isinstance(ensemble, VotingEnsemble) or rule not in (None, got):
-            needed = "a VotingEnsemble" if rule is None else f"a VotingEnsemble of rule {rule!r}"
-            raise InvalidArgumentError(f"ensemble must be {needed}, got {got!r}")
+        check_voting(ensemble, early_exit.rule)
         super().__init__()
         self.ensemble = ensemble
         self.early_exit = early_exit
@@ -127,6 +123,14 @@ class EarlyExitEnsemble(Composite):
     def surrogate(self) -> VotingEnsemble:
         """Return that of the ensemble: leaving early changes a vote now and then, and blocks gradients."""
         return self.ensemble.surrogate()
+
+
+def check_voting(ensemble: Any, rule: str | None = None) -> None:
+    """Refuse what is no voting ensemble, or one of another rule than the one needed."""
+    got = ensemble.rule if isinstance(ensemble, VotingEnsemble) else type(ensemble).__name__
+    if not isinstance(ensemble, VotingEnsemble) or rule not in (None, got):
+        fault = f", got {got}" if rule is None else f" of rule {rule!r}, got {got!r}"
+        raise InvalidArgumentError(f"ensemble must be a VotingEnsemble{fault}")
 
 
 def _uncounted(member: nn.Module, batch: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

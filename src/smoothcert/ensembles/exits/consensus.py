@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from smoothcert.ensembles.early_exit import EarlyExit
-from smoothcert.ensembles.early_exit_ensemble import Ask, EarlyExitEnsemble
+from smoothcert.ensembles.early_exit_ensemble import Ask, EarlyExitEnsemble, check_voting
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import evaluations_of, exits_early, padded
@@ -58,12 +58,13 @@ class ConsensusEnsemble(EarlyExitEnsemble):
     first_weights: torch.Tensor
 
     def __init__(self, ensemble: VotingEnsemble, k: int = 2) -> None:
-        super().__init__(ensemble, Consensus(k))
+        check_voting(ensemble)
         count = len(ensemble.members)
-        if k > count:
+        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= count:
             raise InvalidArgumentError(
                 f"k must be an integer from 1 to the {count} members of the ensemble, got {k!r}"
             )
+        super().__init__(ensemble, Consensus(k))
         weights = ensemble.weights[:k]
         if float(weights.sum()) <= 0:
             raise InvalidArgumentError(
