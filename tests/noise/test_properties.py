@@ -41,7 +41,10 @@ calm = settings(deadline=None, max_examples=60)
 
 def test_every_law_and_every_public_name_is_tested():
     assert set(LAWS) == set(NOISE_LAWS)
-    norms, shared = {"NORMS", "radius_in_norm"}, {"NoiseLaw", "AdditiveNoise", "OneScaleNoise", "check_scale"}
+    norms, shared = (
+        {"NORMS", "radius_in_norm"},
+        {"NoiseLaw", "AdditiveNoise", "OneScaleNoise", "check_scale", "in_words"},
+    )
     here = {
         "DiscreteReplacement",
         "Gaussian",

@@ -19,8 +19,8 @@ L0 = {"noise": "discrete", "keep": 0.8}
 
 def test_defaults_by_law():
     plain, l0 = sc.TrainConfig(), sc.TrainConfig(**L0)
-    assert plain.model_extra == {"sigma": 0.25}
-    assert l0.model_extra == {"keep": 0.8, "levels": 2}
+    assert (plain.sigma, plain.model_extra) == (0.25, {})
+    assert (l0.sigma, l0.model_extra) == (None, {"keep": 0.8, "levels": 2})
     assert l0.noise_law() == sc.DiscreteReplacement(0.8, 2)
     assert sc.TrainConfig(**L0, levels=256).noise_law().levels == 256
     assert sc.TrainConfig(noise="grid-gaussian", sigma=0.5).noise_law() == sc.GridGaussian(0.5)
@@ -35,7 +35,7 @@ def test_a_configuration_survives_its_record():
 
 def test_changing_the_law_drops_the_other_s_parameters():
     l0 = sc.TrainConfig(sigma=0.5).changed(**L0)
-    assert l0.model_extra == {"keep": 0.8, "levels": 2}
+    assert (l0.sigma, l0.model_extra) == (None, {"keep": 0.8, "levels": 2})
     assert l0.changed(noise="uniform").sigma == 0.25
     assert sc.TrainConfig(sigma=0.5).changed(noise="uniform").sigma == 0.5
 
@@ -49,6 +49,11 @@ def test_changing_the_law_drops_the_other_s_parameters():
         ({"levels": 2}, "takes no levels"),
         ({"sigma": None}, "needs sigma"),
         ({**L0, "keep": 0.5}, "keep must be a probability"),
+        ({**L0, "keep": "most"}, r"'keep' is wrong: it must be of kind float \(.*got 'most'"),
+        ({**L0, "keep": float("nan")}, "'keep' is wrong: .*got nan"),
+        ({**L0, "keep": True}, "'keep' is wrong: .*got True"),
+        ({**L0, "levels": 2.5}, "'levels' is wrong: it must be of kind int"),
+        ({**L0, "width_of_noise": 2}, "unknown training setting 'width_of_noise'; known: .*keep, levels"),
     ],
 )
 def test_refuses_parameters_of_another_law(settings, message):

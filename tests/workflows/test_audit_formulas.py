@@ -11,7 +11,10 @@ import smoothcert as sc
 from smoothcert.bounds import log_evidence_above
 from smoothcert.certificates import Tally
 from smoothcert.sampling import Counts
-from smoothcert.workflows.auditing.independent import RADII, contradictions, evidence, replaced, tail
+from smoothcert.workflows.auditing.independent import contradictions
+from smoothcert.workflows.auditing.second_bounds import evidence, tail
+from smoothcert.workflows.auditing.second_radii import RADII, replaced
+from smoothcert.workflows.auditing.stored import CertificateRow
 
 
 @pytest.mark.parametrize(
@@ -66,12 +69,12 @@ def test_a_coordinate_too_many_is_noticed():
     law, p = sc.DiscreteReplacement(keep=0.8), 0.99
     tally = Tally("estimate", "bound", Counts(_two(9_990, 10_000), 10_000))
     for radius, wrong in ((law.radius(p), False), (law.radius(p) + 1, True)):
-        row = (0, 1, "CERTIFIED", 1, radius, p, 10_000, 10_000, 0.0)
+        row = CertificateRow(0, 1, "CERTIFIED", 1, radius, p, 10_000, 10_000, 0.0)
         assert bool(contradictions(law, {"name": "fixed"}, 0.001, row, [tally])) == wrong
 
 
 def _claim(procedure, radius, p_lower, votes, drawn, purpose="bound", proven=None):
-    row = (0, 1, "CERTIFIED", 1, radius, p_lower, drawn, drawn, 0.0)
+    row = CertificateRow(0, 1, "CERTIFIED", 1, radius, p_lower, drawn, drawn, 0.0)
     tally = Tally("estimate", purpose, Counts(_two(votes, drawn), drawn), proven)
     return contradictions(sc.Gaussian(0.25), procedure, 0.001, row, [tally])
 
@@ -92,7 +95,7 @@ def test_a_rival_that_may_be_too_strong_is_noticed():
     ):
         tally = Tally("estimate", "bound", Counts(counted, 1_000))
         for claim, wrong in ((radius, False), (radius + 0.001, True)):
-            row = (0, 1, "CERTIFIED", 1, claim, p_lower, 1_000, 1_000, 0.0)
+            row = CertificateRow(0, 1, "CERTIFIED", 1, claim, p_lower, 1_000, 1_000, 0.0)
             assert bool(contradictions(noise, about, 0.001, row, [tally])) == wrong
 
 

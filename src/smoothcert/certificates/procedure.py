@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from smoothcert.bounds import MOST_TRIALS
 from smoothcert.certificates.certificate import Tally, Verdict
-from smoothcert.certificates.radii import named_radii
+from smoothcert.certificates.radii import asked_radii, named_radii
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.noise import NoiseLaw
+from smoothcert.noise import NoiseLaw, in_words
 from smoothcert.options import Option, options_of
 from smoothcert.registry import Registry, name_of
 from smoothcert.sampling import Counts, Phase
@@ -81,10 +81,12 @@ class Plan(ABC):
 class Procedure(ABC):
     """A way to certify, as data. Not bound to a classifier, a noise law or an alpha: `plan` binds it.
 
-    A frozen dataclass in a file of its own, whose name is the procedure's.
+    A frozen dataclass in a file of its own, whose name is the procedure's. What it is to prove is a field `radius`, or
+    `radii`: manifests and tables know it by that name.
     """
 
     procedure_name: ClassVar[str]  # in the registry and in manifests: its file's
+    stops_early: ClassVar[bool] = True  # whether votes are spared where few suffice
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -129,6 +131,26 @@ class Procedure(ABC):
             noise: law of the noise.
             alpha: error probability of a false certificate, one-sided, per image, in (0, 1).
         """
+
+    @property
+    def targets(self) -> tuple[float, ...]:
+        """The radii to prove, increasing; none where the largest is looked for."""
+        return asked_radii({name: getattr(self, name, None) for name in ("radius", "radii")}) or ()
+
+    @classmethod
+    def rival(cls, target: float | None, usual: float) -> Self | None:
+        """Return the procedure as it is worth comparing with others, else as it comes; None if it is not.
+
+        Args:
+            target: the radius that the others prove; None if they look for the largest.
+            usual: a radius to prove where there is no target, and this procedure needs one.
+        """
+        options = {option.name: option for option in cls.options()}
+        if any(option.required for name, option in options.items() if name != "radius"):
+            return None  # nobody knows what to tell it
+        if "radius" not in options or (target is None and not options["radius"].required):
+            return cls()
+        return cls.from_options({"radius": usual if target is None else target})
 
     def describe(self) -> dict[str, Any]:
         """Return name and parameters as plain values, for a manifest."""
@@ -184,7 +206,7 @@ def reachable_threshold(noise: NoiseLaw, radius: float) -> float:
     """Return the probability that `radius` needs; refuse a radius that no probability below 1 reaches."""
     p0 = float(noise.threshold(radius))
     if p0 >= 1:
-        law = ", ".join(f"{name} {value:g}" for name, value in noise.parameters().items())
+        law = in_words(noise.parameters())
         most = named_radii(noise.radius(np.nextafter(1.0, 0.0)))[0]
         raise InvalidArgumentError(
             f"radius {radius:g} is out of reach of {noise.law_name} noise ({law}) whatever the votes: it proves radii "

@@ -1,7 +1,7 @@
 """Noise laws: image + random stream -> noisy image, and probability <-> radius."""
 
 from smoothcert.noise.additive import AdditiveNoise
-from smoothcert.noise.domain import check_scale
+from smoothcert.noise.domain import check_scale, in_words
 from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, noise_from
 from smoothcert.noise.laws.discrete import DiscreteReplacement
 from smoothcert.noise.laws.gaussian import Gaussian
@@ -23,6 +23,7 @@ __all__ = [
     "OneScaleNoise",
     "Uniform",
     "check_scale",
+    "in_words",
     "noise_from",
     "radius_in_norm",
 ]

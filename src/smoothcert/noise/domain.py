@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -48,3 +49,11 @@ def checked_radius(value: ArrayLike) -> NDArray[np.float64]:
 def plain(values: NDArray[np.float64]) -> Any:
     """Return a float for a scalar, the array otherwise."""
     return float(values) if values.ndim == 0 else values
+
+
+def in_words(parameters: Mapping[str, Any]) -> str:
+    """Return a law's parameters as a sentence names them, such as "keep 0.8, levels 2"."""
+    return ", ".join(
+        f"{name} {value:g}" if isinstance(value, int | float) else f"{name} {value}"
+        for name, value in parameters.items()
+    )

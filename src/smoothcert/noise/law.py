@@ -55,13 +55,39 @@ class NoiseLaw(ABC):
         return {option.name: getattr(self, option.field) for option in self.options()}
 
     def float_safe(self) -> NoiseLaw:
-        """Return the law whose certificates hold in floating point too: itself, if its own do."""
-        if self.holds_in_floats:
+        """Return the law whose certificates hold in floating point too; refuse one that has no such form."""
+        safe = self.float_safe_form()
+        if safe is None:
+            raise InvalidArgumentError(
+                f"--sound has no float-safe form of noise {self.law_name!r}; use it with a model trained on Gaussian "
+                "noise, or leave it out"
+            )
+        return safe
+
+    def float_safe_form(self) -> NoiseLaw | None:
+        """Return what is this law but for rounding and holds in floating point too, perhaps itself; None for none."""
+        return self if self.holds_in_floats else None
+
+    def is_same(self, other: NoiseLaw) -> bool:
+        """Return whether the other law is this one, but for rounding and what follows from an image's shape."""
+        one, two = self._rounded(), other._rounded()
+        return one.law_name == two.law_name and one.option_values() == two.option_values()
+
+    def _rounded(self) -> NoiseLaw:
+        try:
+            return self.float_safe_form() or self
+        except InvalidArgumentError:  # too wide for it
             return self
-        raise InvalidArgumentError(
-            f"--sound has no float-safe form of noise {self.law_name!r}; use it with a model trained on Gaussian "
-            "noise, or leave it out"
-        )
+
+    def admissible(self, moved: torch.Tensor, clean: torch.Tensor, reach: float) -> torch.Tensor:
+        """Return a changed image as one that `check_image` takes, no further away; most laws take any.
+
+        Args:
+            moved: the changed image.
+            clean: the image it was.
+            reach: l2 distance between the two that must not be exceeded, in pixel units.
+        """
+        return moved
 
     @classmethod
     def from_sigma(cls, sigma: float) -> Self:

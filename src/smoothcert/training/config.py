@@ -27,9 +27,8 @@ from smoothcert.seeding import check_seed
 from smoothcert.training.learning_rate import SCHEDULES
 from smoothcert.training.noise_settings import (
     DEFAULT_NOISE,
-    is_noise_option,
     noise_of,
-    noise_options,
+    with_checked_noise,
     with_default_noise,
     without_other_noise,
 )
@@ -47,15 +46,14 @@ _REGISTRIES: dict[str, Registry[Any] | Table[Any]] = {
 _MOST = 10**9  # of anything that is counted in a training
 
 Setting = bool | Annotated[int, Field(ge=-_MOST, le=_MOST)] | float | Text | None
-NoiseOption = Setting | Annotated[tuple[Setting, ...], Field(max_length=1_000)]
 
 
 class TrainConfig(BaseModel):
     """All that decides the weights of a trained model; the defaults suit the embedded digits.
 
     Not a place for speed or output settings. A wrong value raises `InvalidArgumentError`, an unknown name
-    `UnknownNameError`. Beside the fields it takes the options of the noise's law by their names: `sigma`, the standard
-    deviation per coordinate in pixel units, for most; `keep` and `levels` for discrete replacement.
+    `UnknownNameError`. Beside its fields it takes the options of the noise's law, such as `keep` and `levels` of
+    discrete replacement.
 
     Args:
         dataset: name in `DATASETS`.
@@ -66,6 +64,7 @@ class TrainConfig(BaseModel):
         method: name in `OBJECTIVES`.
         settings: the method's hyper-parameters that differ from its defaults, by name.
         noise: name in `NOISE_LAWS`.
+        sigma: standard deviation of the noise per coordinate, in pixel units; None for a law that is chosen otherwise.
         epochs: passes over the training split.
         optimizer: "sgd" or "adam".
         lr: largest learning rate.
@@ -97,7 +96,6 @@ class TrainConfig(BaseModel):
     """
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
-    __pydantic_extra__: dict[str, NoiseOption] = Field(init=False)
 
     dataset: Text = "digits"
     data_dir: Place | None = None
@@ -107,6 +105,7 @@ class TrainConfig(BaseModel):
     method: Text = "gaussian"
     settings: dict[Text, Setting] = Field(default_factory=dict, max_length=100)
     noise: Text = DEFAULT_NOISE
+    sigma: float | None = Field(default=None, gt=0)
     epochs: int = Field(default=20, ge=1, le=_MOST)
     optimizer: Literal["sgd", "adam"] = "sgd"
     lr: float = Field(default=0.1, gt=0)
@@ -135,9 +134,9 @@ class TrainConfig(BaseModel):
     recipe_epochs: int | None = Field(default=None, ge=1, le=_MOST)
 
     def __init__(self, /, **values: Any) -> None:  # a file may well have a field called "self"
-        _refuse_unknown(values)
+        checked = with_checked_noise(values, tuple(type(self).model_fields))
         try:
-            super().__init__(**with_default_noise(with_default_model(values)))
+            super().__init__(**with_default_noise(with_default_model(checked)))
         except ValidationError as error:
             raise InvalidArgumentError(_sentence(error)) from None
 
@@ -223,7 +222,7 @@ class TrainConfig(BaseModel):
 
     def noise_law(self) -> NoiseLaw:
         """Build the law of the noise."""
-        return noise_of(self.noise, self.model_extra or {})
+        return noise_of(self.noise, {"sigma": self.sigma, **(self.model_extra or {})})
 
     def scaled(self, epochs: int) -> TrainConfig:
         """Return the same training in another number of epochs: drops and warm-up move with it, on record."""
@@ -243,24 +242,6 @@ class TrainConfig(BaseModel):
 def hyper_parameters(method: str) -> tuple[str, ...]:
     """Return the names of a method's settings."""
     return tuple(field.name for field in dataclasses.fields(OBJECTIVES[method]))  # type: ignore[arg-type]
-
-
-def _refuse_unknown(values: dict[str, Any]) -> None:
-    """Refuse what is neither a field nor an option of the noise; one of another noise that is None says nothing."""
-    own = noise_options(values.get("noise", DEFAULT_NOISE))
-    for name in own:
-        if name in TrainConfig.model_fields:
-            raise InvalidArgumentError(
-                f"noise {brief(values.get('noise'))} has an option {name!r}, which is the name of a training setting; "
-                "rename it"
-            )
-    for name, value in list(values.items()):
-        if name not in TrainConfig.model_fields and name not in own:
-            if not is_noise_option(name):
-                known = ", ".join([*TrainConfig.model_fields, *own])
-                raise InvalidArgumentError(f"unknown training setting {brief(name)}; known: {known}")
-            if value is None:
-                del values[name]
 
 
 def _sentence(error: ValidationError) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class FixedSample(Procedure):
     n0: int = 100
     n: int = 100_000
     runner_up: bool = False
+    stops_early: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_votes("n0", self.n0)

@@ -73,11 +73,6 @@ class Sequential(Procedure):
                     f"tolerance={self.tolerance} belongs to an anytime radius; leave out radius and radii, or it"
                 )
 
-    @property
-    def targets(self) -> tuple[float, ...]:
-        """The radii to prove, increasing; none for an anytime radius."""
-        return (self.radius,) if self.radius is not None else tuple(self.radii or ())
-
     def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
         check_level("alpha", alpha)
         if not self.targets:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Self
 
 from smoothcert.bounds import check_level, staged_boundary
 from smoothcert.certificates.boundary_plan import BoundaryPlan
@@ -70,6 +71,11 @@ class Staged(Procedure):
         check_votes("stages", stages)
         check_level("alpha", alpha)
         return math.ceil(n * (1 + math.log(stages) / math.log(1 / alpha)))
+
+    @classmethod
+    def rival(cls, target: float | None, usual: float) -> Self | None:
+        """Return itself where others have a target; who has none yet is better served by `GroupSequential`."""
+        return None if target is None else super().rival(target, usual)
 
     def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
         check_level("alpha", alpha)

@@ -39,7 +39,7 @@ class Gaussian(OneScaleNoise):
     def std(self) -> float:  # noqa: D102
         return self.sigma
 
-    def float_safe(self) -> GridGaussian:
+    def float_safe_form(self) -> GridGaussian:
         """Return the law of the same sigma on the grid of 8-bit images."""
         return GridGaussian(self.sigma)
 

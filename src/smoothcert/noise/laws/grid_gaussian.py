@@ -15,6 +15,7 @@ from smoothcert.errors import InvalidArgumentError, InvalidImageError
 from smoothcert.noise.additive import Floats
 from smoothcert.noise.domain import check_scale
 from smoothcert.noise.grid_table import grid_table
+from smoothcert.noise.on_grid import on_grid
 from smoothcert.noise.one_scale import OneScaleNoise
 from smoothcert.visible import brief
 
@@ -88,6 +89,10 @@ class GridGaussian(OneScaleNoise):
             raise InvalidImageError(
                 f"the image has {image.numel()} values, but the noise is for {self.dimension}: use for_shape"
             )
+
+    def admissible(self, moved: torch.Tensor, clean: torch.Tensor, reach: float) -> torch.Tensor:
+        """Return the changed image on the grid."""
+        return on_grid(moved, clean, reach)
 
     def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
         table = grid_table(float(self.sigma), STEPS * (self.reach + 1), out.device)

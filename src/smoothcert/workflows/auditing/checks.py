@@ -10,7 +10,7 @@ from typing import Any
 from smoothcert.data import Dataset
 from smoothcert.progress import Progress
 from smoothcert.store import FILE_NAME
-from smoothcert.workflows.auditing.independent import contradictions
+from smoothcert.workflows.auditing.independent import contradictions, without_second_formula
 from smoothcert.workflows.auditing.kinds import wrong_kinds
 from smoothcert.workflows.auditing.replay import Replay
 from smoothcert.workflows.auditing.report import AuditReport
@@ -67,6 +67,8 @@ def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Pro
     Returns:
         what votes can be read, for drawing them again.
     """
+    for text in without_second_formula(terms.noise, stored.manifest["procedure"]):
+        report.replayed_only(text)
     replay, streams = Replay(terms.plan, terms.num_classes), list[Stream]()
     for done, image in enumerate(stored.images, start=1):
         texts = list(wrong_kinds(image, terms.num_classes))
@@ -104,9 +106,9 @@ def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> No
     """Hold stored labels against the data set's."""
     for image in stored.images:
         label = int(dataset.labels[image.index]) if 0 <= image.index < len(dataset) else None
-        if image.certificate[1] != label:
+        if image.certificate.label != label:
             report.found(
-                "label", f"its label is stored as {image.certificate[1]!r}, but it is {label}", image.index
+                "label", f"its label is stored as {image.certificate.label!r}, but it is {label}", image.index
             )
 
 

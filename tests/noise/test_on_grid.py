@@ -5,7 +5,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from smoothcert.workflows.on_grid import on_grid
+from smoothcert.noise.on_grid import on_grid
 
 
 @given(seed=st.integers(0, 2**32 - 1), reach=st.floats(0, 2))
