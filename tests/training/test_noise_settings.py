@@ -6,7 +6,7 @@ import pytest
 import torch
 
 import smoothcert as sc
-from smoothcert.cli.recipe_choice import chosen_config
+from smoothcert.cli.options import chosen_config
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import noise_from
 from smoothcert.seeding import generator_for

@@ -8,30 +8,26 @@ from typing import Annotated
 import typer
 
 from smoothcert.cli import options as opt
-from smoothcert.cli.ensemble_options import Choosing, Claims, Voting, typed
 from smoothcert.cli.ensemble_told import ensemble_sentence
-from smoothcert.cli.images import Subset
 from smoothcert.cli.members import EXITS, choose_early_exit
-from smoothcert.cli.paths import folder_option, path_argument
 from smoothcert.cli.per_input import run_per_input
-from smoothcert.cli.unfolding import unfolded
 from smoothcert.folders import make_ensemble, make_prefixes
 from smoothcert.progress import progress
 from smoothcert.report import say
 
 
-@unfolded
+@opt.unfolded
 def ensemble(
     ctx: typer.Context,
     members: Annotated[
         list[Path],
-        path_argument("MEMBERS...", "Folders of models or of ensembles, or one multi-head network."),
+        opt.path_argument("MEMBERS...", "Folders of models or of ensembles, or one multi-head network."),
     ],
-    out: Annotated[Path, folder_option("--out", text="Folder to write the ensemble to.")],
-    voting: Voting,
-    choosing: Choosing,
-    claims: Claims,
-    subset: Subset,
+    out: Annotated[Path, opt.folder_option("--out", text="Folder to write the ensemble to.")],
+    voting: opt.Voting,
+    choosing: opt.Choosing,
+    claims: opt.Claims,
+    subset: opt.Subset,
     prefixes: Annotated[
         bool,
         typer.Option(
@@ -69,7 +65,7 @@ def ensemble(
       smoothcert ensemble models/a models/b --per-input --by-label --dataset digits --first 100 --out claims
     """
     stops = EXITS.given(ctx)
-    claims.check(subset, {**typed(voting, choosing), **stops})
+    claims.check(subset, {**opt.typed(voting, choosing), **stops})
     if claims.per_input:
         run_per_input(
             members,

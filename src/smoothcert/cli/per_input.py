@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from smoothcert.atomic import check_target, write_atomically
-from smoothcert.cli.images import Subset
+from smoothcert.cli.options import Subset
 from smoothcert.data import load_dataset
 from smoothcert.ensembles import Perturbation
 from smoothcert.errors import StoreError

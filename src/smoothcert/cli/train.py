@@ -9,11 +9,16 @@ from typing import Annotated, Any
 import typer
 
 from smoothcert.cli.members import ROWS, chosen_row
-from smoothcert.cli.paths import folder_option, path_option
-from smoothcert.cli.recipe_choice import Changes, RecipeName
-from smoothcert.cli.training_options import Devices, Training
+from smoothcert.cli.options import (
+    Changes,
+    Devices,
+    RecipeName,
+    Training,
+    folder_option,
+    path_option,
+    unfolded,
+)
 from smoothcert.cli.training_told import tell_before, tell_epoch, tell_trained
-from smoothcert.cli.unfolding import unfolded
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import (
     CARD_FILE,

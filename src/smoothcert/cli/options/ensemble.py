@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from smoothcert.cli import options as opt
-from smoothcert.cli.images import Subset
+from smoothcert.cli.options import running as opt
+from smoothcert.cli.options.images import Subset
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.ensembles import VOTING_RULES, WEIGHT_FITS, common_holdout
 from smoothcert.errors import InvalidArgumentError

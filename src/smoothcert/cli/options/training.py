@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from smoothcert.cli import options as opt
-from smoothcert.cli.paths import path_option
-from smoothcert.cli.recipe_choice import Changes
+from smoothcert.cli.options import running as opt
+from smoothcert.cli.options.paths import path_option
+from smoothcert.cli.options.recipe import Changes
 from smoothcert.training import TrainConfig
 
 _HEADS = "Heads"
