@@ -7,7 +7,7 @@ import torch
 
 import smoothcert as sc
 from outside import LAW, NOISE
-from smoothcert.cli.train import chosen_config
+from smoothcert.cli.options import chosen_config
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import noise_from
 from smoothcert.seeding import generator_for

@@ -18,7 +18,7 @@ from smoothcert.cli.demo import demo
 from smoothcert.cli.ensemble import ensemble
 from smoothcert.cli.export import export
 from smoothcert.cli.listings import datasets, methods, models, recipes
-from smoothcert.cli.members import FEW_VOTES, NOISE, PROCEDURE, ROWS, OptionGroup, command_with
+from smoothcert.cli.members import EXITS, FEW_VOTES, NOISE, PROCEDURE, ROWS, OptionGroup, command_with
 from smoothcert.cli.predict import predict
 from smoothcert.cli.sweep import sweep
 from smoothcert.cli.train import train
@@ -58,7 +58,7 @@ _COMMANDS: dict[Callable[..., None], tuple[OptionGroup, ...]] = {
     demo: (),
     train: (ROWS,),
     sweep: (ROWS, FEW_VOTES),
-    ensemble: (),
+    ensemble: (EXITS,),
     certify: (NOISE, PROCEDURE),
     predict: (NOISE,),
     attack: (NOISE,),

@@ -15,10 +15,7 @@ from smoothcert.atomic import write_atomically
 from smoothcert.attacks import METHODS
 from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli import options as opt
-from smoothcert.cli.images import Source, Subset
 from smoothcert.cli.members import NOISE, choose_classifier
-from smoothcert.cli.paths import folder_option, path_option
-from smoothcert.cli.unfolding import unfolded
 from smoothcert.noise import noise_from
 from smoothcert.report import (
     Summary,
@@ -67,17 +64,17 @@ class Attacking:
         return {**asdict(self), "radii": radii, "seed": opt.choose_seed(self.seed)}
 
 
-@unfolded
+@opt.unfolded
 def attack(
     ctx: typer.Context,
     model: opt.ModelFolder,
-    out: Annotated[Path, folder_option("--out", text="Folder to write to.")],
-    source: Source,
-    subset: Subset,
+    out: Annotated[Path, opt.folder_option("--out", text="Folder to write to.")],
+    source: opt.Source,
+    subset: opt.Subset,
     attacking: Attacking,
     run: Annotated[
         Path | None,
-        path_option("--run", text="Run of this model, to hold its certificates against the attack."),
+        opt.path_option("--run", text="Run of this model, to hold its certificates against the attack."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the attack in --out, or start it.")

@@ -12,10 +12,7 @@ import typer
 
 from smoothcert.certificates import panel_classifier
 from smoothcert.cli import options as opt
-from smoothcert.cli.images import Source, Subset
 from smoothcert.cli.members import NOISE, PROCEDURE, choose_classifier, choose_procedure
-from smoothcert.cli.paths import folder_option
-from smoothcert.cli.unfolding import unfolded
 from smoothcert.report import Summary, print_preview, print_summaries
 from smoothcert.workflows import TRIAL_SECONDS, certify_panel, preview_run
 
@@ -46,13 +43,13 @@ class Preview:
     ] = TRIAL_SECONDS
 
 
-@unfolded
+@opt.unfolded
 def certify(
     ctx: typer.Context,
     model: opt.ModelFolder,
-    out: Annotated[Path, folder_option("--out", text="Run folder to write.")],
-    source: Source,
-    subset: Subset,
+    out: Annotated[Path, opt.folder_option("--out", text="Run folder to write.")],
+    source: opt.Source,
+    subset: opt.Subset,
     running: opt.Running,
     preview: Preview,
     with_members: Annotated[

@@ -10,19 +10,17 @@ import typer
 
 from smoothcert.certificates import check_match
 from smoothcert.cli import options as opt
-from smoothcert.cli.images import Source
 from smoothcert.cli.members import NOISE, choose_classifier
-from smoothcert.cli.unfolding import unfolded
 from smoothcert.data import select_indices
 from smoothcert.seeding import check_seed
 from smoothcert.visible import visible
 
 
-@unfolded
+@opt.unfolded
 def predict(
     ctx: typer.Context,
     model: opt.ModelFolder,
-    source: Source,
+    source: opt.Source,
     indices: Annotated[
         str, typer.Option("--indices", help="Test images A:B.", rich_help_panel="Test images")
     ] = "0:10",

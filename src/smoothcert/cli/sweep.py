@@ -13,11 +13,7 @@ import typer
 from smoothcert.atomic import write_atomically
 from smoothcert.bounds import check_level
 from smoothcert.cli import options as opt
-from smoothcert.cli.images import Subset
 from smoothcert.cli.members import FEW_VOTES, ROWS, choose_procedure, chosen_row
-from smoothcert.cli.paths import folder_option
-from smoothcert.cli.recipe_choice import Changes, RecipeName
-from smoothcert.cli.unfolding import unfolded
 from smoothcert.data import load_dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import say
@@ -28,10 +24,10 @@ from smoothcert.visible import brief
 _IMAGES = 100  # test images to certify where none are chosen
 
 
-@unfolded
+@opt.unfolded
 def sweep(
     ctx: typer.Context,
-    recipe: RecipeName,
+    recipe: opt.RecipeName,
     over: Annotated[
         str,
         typer.Option(
@@ -39,9 +35,9 @@ def sweep(
         ),
     ],
     values: Annotated[str, typer.Option("--values", help="Its values, separated by commas: 17%,34%,100%.")],
-    out: Annotated[Path, folder_option("--out", text="Folder for models/, runs/ and sweep.json.")],
-    changes: Changes,
-    subset: Subset,
+    out: Annotated[Path, opt.folder_option("--out", text="Folder for models/, runs/ and sweep.json.")],
+    changes: opt.Changes,
+    subset: opt.Subset,
     data_dir: opt.DataDir = None,
     seed: Annotated[str, typer.Option("--seed", help="Of weights, order and noise of every training.")] = "0",
     alpha: opt.Alpha = 0.001,
@@ -74,7 +70,7 @@ def sweep(
         configs[value] = config if data_dir is None else config.changed(data_dir=str(data_dir))
     about = next(iter(configs.values()))
     images = load_dataset(about.dataset, split="test", data_dir=about.data_dir)
-    picked = (subset if subset.is_chosen else Subset(first=_IMAGES)).pick(images)
+    picked = (subset if subset.is_chosen else opt.Subset(first=_IMAGES)).pick(images)
 
     from smoothcert.report import print_sweep
     from smoothcert.workflows import run_sweep

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 from smoothcert.folders import ModelCard
-from smoothcert.noise import noise_from
+from smoothcert.noise import in_words, noise_from
 from smoothcert.report import say
 from smoothcert.training import STATE_FILE, EpochMetrics, read_header
 
@@ -34,8 +33,7 @@ def tell_epoch(metrics: EpochMetrics) -> None:
 def tell_trained(card: ModelCard, out: Path) -> None:
     """Say what was trained, in a line."""
     heads = "" if card.heads is None else f" with {card.heads} heads"
-    options = noise_from(card.noise).option_values()
-    noise = ", ".join(f"{name} {_plain(value)}" for name, value in options.items())
+    noise = in_words(noise_from(card.noise).option_values())
     say(
         f"{out}: {card.architecture}{heads}, method {card.method}, {card.noise['name']} noise ({noise}), "
         f"{card.metrics['train_images']:,.0f} images, {_right(card)}after epoch "
@@ -46,7 +44,3 @@ def tell_trained(card: ModelCard, out: Path) -> None:
 def _right(card: ModelCard) -> str:
     right = card.metrics.get("holdout_noisy_accuracy")
     return "" if right is None else f"{right:.1%} of noisy hold-out images right "
-
-
-def _plain(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

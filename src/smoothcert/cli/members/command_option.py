@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from smoothcert.cli.unfolding import with_parameters
+from smoothcert.cli.options import with_parameters
 
 
 @dataclass(frozen=True)

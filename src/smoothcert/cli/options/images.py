@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from smoothcert.cli.paths import path_option
+from smoothcert.cli.options.paths import path_option
 from smoothcert.data import DATASETS, Dataset, load_dataset, select_indices
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders import trained_on

@@ -1,4 +1,4 @@
-"""Plain options that several commands share, and what they are turned into."""
+"""How votes are drawn: options that several commands share, and what they are turned into."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from smoothcert.cli.paths import path_argument, path_option
+from smoothcert.cli.options.paths import path_argument, path_option
 from smoothcert.engines import ENGINES
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.seeding import check_seed
