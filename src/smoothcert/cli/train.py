@@ -141,6 +141,7 @@ def train(
     }
     config = config.changed(**{name: value for name, value in extra.items() if value is not None})
     where: dict[str, Any] = {
+        "resume": True,  # the same command goes on after a stop
         "on_epoch": _say,
         "devices": devices,
         "accelerator": accelerator,
@@ -251,7 +252,14 @@ def chosen_config(
     # Any noise, beside the row's other settings; its parts together, because one without the others may be wrong.
     own = {name: values.pop(name) for name in ("noise", *PARAMETERS) if name in values}
     hyper = hyper_parameters(values.get("method", table.config(sigma=sigma, model=given["model"]).method))
-    known = set(TrainConfig.model_fields) - {"settings", "recipe", "recipe_epochs", "members", "digests"}
+    known = set(TrainConfig.model_fields) - {
+        "settings",
+        "recipe",
+        "recipe_epochs",
+        "members",
+        "digests",
+        "packages",
+    }
     for name in values:
         if name not in known and name not in hyper:
             raise InvalidArgumentError(
