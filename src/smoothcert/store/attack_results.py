@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from smoothcert.arguments import is_number, is_whole
 from smoothcert.bounds import clopper_pearson_lower
 from smoothcert.certificates import Reach
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
@@ -89,7 +90,7 @@ class AttackedImage:
                 raise ValueError(f"image {index!r} is certified as no class")
             _check(radius, predicted, index)
             certified = (predicted, radius)
-        if not _is_whole(index, MOST_INDEX) or not _is_whole(label, MOST_LABEL - 1):
+        if not is_whole(index, 0, MOST_INDEX) or not is_whole(label, 0, MOST_LABEL - 1):
             raise ValueError(f"idx {index!r} and label {label!r} are no numbers of an image and a class")
         return cls(index, label, attempts, certified)
 
@@ -102,15 +103,10 @@ def _pair(value: Any) -> tuple[Any, Any]:
 
 def _check(distance: Any, predicted: Any, index: Any) -> None:
     """Refuse a distance or radius that is none, or a class that is none."""
-    number = isinstance(distance, int | float) and not isinstance(distance, bool)
-    if not number or not 0 <= distance <= MOST_RADIUS:
+    if not is_number(distance, 0, MOST_RADIUS):
         raise ValueError(f"a distance or radius of image {index!r} is {distance!r}, which none is")
-    if predicted is not None and not _is_whole(predicted, MOST_LABEL - 1):
+    if predicted is not None and not is_whole(predicted, 0, MOST_LABEL - 1):
         raise ValueError(f"a class of image {index!r} is {predicted!r}, which none is")
-
-
-def _is_whole(value: Any, most: int) -> bool:
-    return type(value) is int and 0 <= value <= most
 
 
 @dataclass(frozen=True)

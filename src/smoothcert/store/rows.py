@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from smoothcert.arguments import is_whole
 from smoothcert.certificates import Outcome
 from smoothcert.sampling import Counts
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
@@ -134,7 +135,7 @@ class RowReader:
 
 
 def _whole(name: str, about: str, value: Any, most: int, least: int = 0) -> None:
-    if type(value) is not int or not least <= value <= most:
+    if not is_whole(value, least, most):
         raise ValueError(
             f"{name} {about} is {brief(value, _SHOWN)}, expected an integer from {least} to {most}"
         )

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from smoothcert.arguments import check_whole
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from smoothcert.networks import padded
@@ -98,8 +99,7 @@ def collect_member_logits(
         noises: noisy copies per image, >= 2.
         seed: of the noise, in [0, 2^128).
     """
-    if isinstance(noises, bool) or not isinstance(noises, int) or noises < 2:
-        raise InvalidArgumentError(f"noises must be an integer of at least 2, got {noises!r}")
+    check_whole("noises", noises, 2)
     if not indices:
         raise InvalidArgumentError("indices must name at least one image, got none")
     weight = next(ensemble.parameters(), None)
