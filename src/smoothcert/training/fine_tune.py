@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from smoothcert.arguments import check_path
+from smoothcert.arguments import check_path, check_switch
 from smoothcert.data import Dataset
 from smoothcert.ensembles import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
@@ -68,7 +68,7 @@ def fine_tune(
             f"method {config.method!r} trains one network; to fine-tune members together choose one of "
             + methods_that(lambda one: one.trains == "members")
         )
-    if not resume:
+    if not check_switch("resume", resume):
         refuse_existing(out, out / ENSEMBLE / ENSEMBLE_FILE)
     folders = member_folders(members)
     train_set = config.training_images()

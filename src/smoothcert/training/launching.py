@@ -16,6 +16,7 @@ import torch
 from lightning_fabric import Fabric
 from torch import nn
 
+from smoothcert.arguments import check_whole
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.sampling import default_workers
@@ -103,10 +104,7 @@ def _fabric(config: TrainConfig, devices: int, accelerator: str) -> Fabric:
     if accelerator == "cuda" and not torch.cuda.is_available():
         raise InvalidArgumentError('accelerator "cuda" asked for, but torch sees no GPU; use "cpu"')
     most = torch.cuda.device_count() if accelerator == "cuda" else max(2, default_workers())
-    if isinstance(devices, bool) or not isinstance(devices, int) or not 1 <= devices <= most:
-        raise InvalidArgumentError(
-            f"devices must be an integer from 1 to {most} on this machine, got {devices!r}"
-        )
+    check_whole("devices", devices, 1, most, what=f"an integer from 1 to {most} on this machine")
     # Forked processes share the images in memory; a GPU's driver does not survive a fork.
     logging.getLogger("lightning_fabric").setLevel(logging.ERROR)  # its chatter about processes is not ours
     strategy = "auto" if devices == 1 else ("ddp_fork" if accelerator == "cpu" else "ddp_spawn")

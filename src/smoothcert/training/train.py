@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from smoothcert.arguments import check_kind, check_path
+from smoothcert.arguments import check_kind, check_path, check_switch
 from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import (
@@ -65,7 +65,7 @@ def train(
     out = check_path("out", out)
     if out.exists() and not out.is_dir():
         raise CheckpointError(f"{out} is a file; choose a folder to write the model to")
-    if not resume:
+    if not check_switch("resume", resume):
         refuse_existing(out, out / CARD_FILE)
     trains = config.objective().trains
     if trains == "members":
