@@ -83,7 +83,7 @@ def test_cards_with_a_wrong_field(home, folder):
         card.write_text(written(wrong))
         trials.drive(damage, *model_readers(home / folder))
         if damage.startswith(("training", "dataset")) and folder == "a":
-            trials.drive(damage, lambda: sc.train({"seed": 1}, home / "a"))
+            trials.drive(damage, lambda: sc.train({"seed": 1}, home / "a", resume=True))
     trials.must_be_at_least(150)
 
 
@@ -161,8 +161,8 @@ def test_training_states(tmp_path):
     path = home / "training.safetensors"
     content = path.read_bytes()
     readers = (
-        lambda: sc.train(CONFIG, home, on_epoch=stop),
-        lambda: sc.train({**CONFIG, "seed": None}, home, on_epoch=stop),
+        lambda: sc.train(CONFIG, home, resume=True, on_epoch=stop),
+        lambda: sc.train({**CONFIG, "seed": None}, home, resume=True, on_epoch=stop),
     )
 
     def put(wrong):

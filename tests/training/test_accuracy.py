@@ -7,7 +7,7 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.seeding import generator_for
-from smoothcert.training import epochs
+from smoothcert.training import epochs, holdout_copies
 from smoothcert.training.accuracy import noisy_accuracy
 
 
@@ -38,7 +38,7 @@ def _measure(dataset, draws, **kwargs):
 
 @pytest.mark.parametrize(("images", "copies"), [(24, 10), (200, 10), (201, 9), (1_000, 2), (5_000, 1)])
 def test_copies_of_a_few_images_are_not_multiplied_without_end(images, copies):
-    assert epochs.holdout_copies(images) == copies
+    assert holdout_copies(images) == copies
 
 
 def test_copies_beyond_ten_hardly_tell_more():

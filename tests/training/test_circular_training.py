@@ -47,7 +47,7 @@ def test_a_stopped_training_continues_and_ends_with_the_same_bits(method, tmp_pa
     whole = train(config, tmp_path / "whole")
     with pytest.raises(StopError):
         train(config, tmp_path / "parts", on_epoch=stop)
-    card = train(config, tmp_path / "parts")
+    card = train(config, tmp_path / "parts", resume=True)
     assert card.digest == whole.digest
     model, _ = load_checkpoint(tmp_path / "parts")
     assert isinstance(model, MultiHead)

@@ -14,8 +14,8 @@ from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
 from smoothcert.training import SCHEDULES, Moment, NoiseSource, Step, TrainConfig, fit, noisy_accuracy
 from smoothcert.training.accuracy import head_accuracies
+from smoothcert.training.batches import chosen_images
 from smoothcert.training.learning_rate import has_dropped
-from smoothcert.training.loop import chosen_images
 from smoothcert.training.objectives.gaussian import GaussianAugmentation
 from truth import CENTRE, HalfSpace
 

@@ -82,7 +82,7 @@ def train(
       smoothcert train digits-denoiser-stability --classifier models/clean --out models/denoised
     """
     config = training.config(recipe, chosen_row(recipe, ROWS.given(ctx)), changes)
-    where = {**vars(devices), "on_epoch": tell_epoch, "show_progress": True}
+    where = {**vars(devices), "resume": True, "on_epoch": tell_epoch, "show_progress": True}
     try:
         if start is not None:
             _fine_tune(config, start, members, out, where)

@@ -2,7 +2,7 @@
 
 from smoothcert.training.accuracy import head_accuracies, noisy_accuracy
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.epochs import fit, holdout_copies
+from smoothcert.training.epochs import fit
 from smoothcert.training.fine_tune import fine_tune
 from smoothcert.training.launching import die_with_parent
 from smoothcert.training.learning_rate import SCHEDULES
@@ -10,13 +10,14 @@ from smoothcert.training.limited_yaml import parse_yaml
 from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.circular_teaching import CircularTeaching
 from smoothcert.training.losses.denoising import Denoising
-from smoothcert.training.metrics import EpochMetrics
+from smoothcert.training.measuring import holdout_copies
 from smoothcert.training.noise_settings import is_noise_option
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import OBJECTIVES, Objective, hyper_parameters
+from smoothcert.training.outputs.metrics import EpochMetrics
+from smoothcert.training.outputs.state import read_header
+from smoothcert.training.outputs.state_header import STATE_FILE
 from smoothcert.training.recipe import Recipe, load_recipe, recipe_names
-from smoothcert.training.state import read_header
-from smoothcert.training.state_header import STATE_FILE
 from smoothcert.training.step import Moment, Step
 from smoothcert.training.train import train
 

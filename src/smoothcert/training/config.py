@@ -19,7 +19,7 @@ from smoothcert.data import DATASETS, Dataset, held_out, load_dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.fields import Place, Text
 from smoothcert.folders import MOST_MEMBERS, drop_unset
-from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH, refuse_split
+from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.registry import Registry, Table
 from smoothcert.seeding import check_seed
@@ -32,7 +32,7 @@ from smoothcert.training.noise_settings import (
     without_other_noise,
 )
 from smoothcert.training.objective import OBJECTIVES, Objective, make_objective
-from smoothcert.training.starting_points import refuse_mixture, with_default_model
+from smoothcert.training.setting_rules import refuse_inconsistent, with_default_model
 from smoothcert.visible import brief
 
 _REGISTRIES: dict[str, Registry[Any] | Table[Any]] = {
@@ -90,6 +90,8 @@ class TrainConfig(BaseModel):
         digests: of those members or that classifier; `train` and `fine_tune` fill them in.
         depth: convolutions of a denoiser, if not those of its name.
         width: channels between them, likewise.
+        packages: name and version of the packages that bring the method, or what else is not of this one, by setting;
+            `train` and `fine_tune` fill them in.
         recipe: the recipe that these settings came from, for the record.
         recipe_epochs: epochs of that recipe, where they were changed.
     """
@@ -129,6 +131,7 @@ class TrainConfig(BaseModel):
     digests: tuple[Text, ...] | None = Field(default=None, max_length=MOST_MEMBERS)
     depth: int | None = Field(default=None, ge=2, le=MOST_DEPTH, strict=True)
     width: int | None = Field(default=None, ge=1, le=MOST_WIDTH, strict=True)
+    packages: dict[Text, Text] | None = Field(default=None, max_length=10)
     recipe: Text | None = None
     recipe_epochs: int | None = Field(default=None, ge=1, le=_MOST)
 
@@ -153,40 +156,7 @@ class TrainConfig(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if (self.schedule == "step") != bool(self.milestones):
-            raise InvalidArgumentError(
-                f"schedule {self.schedule!r} with milestones {list(self.milestones)}: the step schedule needs "
-                "milestones (epochs of its drops), the others take none"
-            )
-        if any(not 0 < milestone < self.epochs for milestone in self.milestones):
-            raise InvalidArgumentError(
-                f"milestones must lie between 0 and epochs={self.epochs}, got {brief(list(self.milestones))}"
-            )
-        if self.holdout == "none" and self.certify_every:
-            raise InvalidArgumentError(
-                f"certify_every={self.certify_every} certifies hold-out images, but holdout is none; set a hold-out"
-            )
-        if self.nesterov and self.momentum == 0:
-            raise InvalidArgumentError("nesterov needs momentum above 0, got momentum=0")
-        refuse_mixture(self)
-        if self.heads is None and self.split is not None:
-            raise InvalidArgumentError(
-                f"split={self.split!r} says where heads begin, but heads is not given; set both"
-            )
-        if self.heads is not None:
-            refuse_split(self.model, self.split)
-        noise, objective = self.noise_law(), self.objective()
-        if objective.moves_images and not noise.is_additive:
-            raise InvalidArgumentError(
-                f"method {self.method!r} moves images under noise that stays, but noise {self.noise!r} depends on the "
-                "image; train with method gaussian, stability or consistency"
-            )
-        least = objective.least_heads
-        if (self.heads or 1) < least:
-            raise InvalidArgumentError(
-                f"method {self.method!r} needs {least} heads or more, got heads={self.heads}; set heads=5, the papers' "
-                'number (and split="100%" for whole networks)'
-            )
+        refuse_inconsistent(self)
         return self
 
     @model_serializer(mode="wrap")
@@ -203,6 +173,25 @@ class TrainConfig(BaseModel):
         if self.normalize:
             return source.mean, source.std
         return tuple(0.0 for _ in source.mean), tuple(1.0 for _ in source.std)
+
+    def with_packages(self) -> TrainConfig:
+        """Return the configuration with the packages that its members come from; refuse other ones given before.
+
+        Another version may have another loss: a training by one is not continued by another.
+        """
+        named = {name: (registry, getattr(self, name)) for name, registry in _REGISTRIES.items()}
+        origins = {
+            name: registry.package_of(value)
+            for name, (registry, value) in named.items()
+            if isinstance(registry, Registry) and value in registry
+        }
+        packages = {name: f"{one.name} {one.version}" for name, one in origins.items() if one is not None}
+        if self.packages is not None and self.packages != packages:
+            raise InvalidArgumentError(
+                f"packages must be those that are installed, {packages}, got {brief(self.packages)}; install the same "
+                "ones, or leave them out"
+            )
+        return self.changed(packages=packages) if packages else self
 
     def training_images(self) -> Dataset:
         """Read the images to train on: all that are not held out."""

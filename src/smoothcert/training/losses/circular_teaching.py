@@ -11,13 +11,13 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 from typing_extensions import override
 
+from smoothcert.arguments import check_switch
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import MultiHead, multi_head_of
 from smoothcert.training.losses.checks import (
     check_choice,
     check_count,
     check_positive,
-    check_switch,
     check_weight,
 )
 from smoothcert.training.losses.head_cosine import head_cosine

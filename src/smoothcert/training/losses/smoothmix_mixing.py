@@ -6,8 +6,9 @@ from dataclasses import dataclass
 
 import torch
 
+from smoothcert.arguments import check_switch
 from smoothcert.attacks import GRADIENT_PASS, Losses, free_steps, smoothed_loss
-from smoothcert.training.losses.checks import check_count, check_positive, check_switch, check_weight
+from smoothcert.training.losses.checks import check_count, check_positive, check_weight
 from smoothcert.training.losses.smoothed_probability import clamped_log
 from smoothcert.training.step import Step
 

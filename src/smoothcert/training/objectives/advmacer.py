@@ -8,8 +8,8 @@ from typing import ClassVar
 import torch
 from typing_extensions import override
 
+from smoothcert.arguments import check_switch
 from smoothcert.training.losses.adversarial import Adversarial
-from smoothcert.training.losses.checks import check_switch
 from smoothcert.training.losses.macer_loss import MacerLoss
 from smoothcert.training.step import Step
 

@@ -8,8 +8,9 @@ from typing import ClassVar
 import torch
 from typing_extensions import override
 
+from smoothcert.arguments import check_switch
 from smoothcert.attacks import copy_logits
-from smoothcert.training.losses.checks import check_count, check_switch
+from smoothcert.training.losses.checks import check_count
 from smoothcert.training.losses.macer_loss import MacerLoss
 from smoothcert.training.objective import Objective
 from smoothcert.training.step import Step

@@ -8,8 +8,9 @@ from typing import ClassVar
 import torch
 from typing_extensions import override
 
+from smoothcert.arguments import check_switch
 from smoothcert.networks import MultiHead
-from smoothcert.training.losses.checks import check_choice, check_switch
+from smoothcert.training.losses.checks import check_choice
 from smoothcert.training.losses.circular_teaching import (
     CircularTeaching,
     copies_head_logits,

@@ -11,7 +11,7 @@ from smoothcert.errors import CheckpointError
 from smoothcert.fields import STRICT, Settings, Text
 from smoothcert.folders import WeightsFile, first_fault, open_weights
 from smoothcert.reading import parse_json
-from smoothcert.training.metrics import EpochMetrics
+from smoothcert.training.outputs.metrics import EpochMetrics
 
 STATE_FILE = "training.safetensors"
 _FIX = "remove it to train from the start"

@@ -14,8 +14,8 @@ from safetensors.torch import save as bytes_from_tensors
 from torch import nn
 
 from smoothcert.atomic import write_atomically
-from smoothcert.training.metrics import EpochMetrics
-from smoothcert.training.state_header import STATE_FILE, StateHeader, damage, open_state
+from smoothcert.training.outputs.metrics import EpochMetrics
+from smoothcert.training.outputs.state_header import STATE_FILE, StateHeader, damage, open_state
 
 __all__ = ["STATE_FILE", "TrainingState", "read_header"]
 
