@@ -39,3 +39,8 @@ def check_path(name: str, value: Any) -> Path:
     if not isinstance(text, str) or not text or "\0" in text:
         raise InvalidArgumentError(f"{name} must be a path that names a place; got {brief(value)}")
     return Path(text)
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use: what workers are by default."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -20,6 +20,7 @@ from smoothcert.networks.normalize import Normalize
 from smoothcert.networks.padding import MIN_ROWS, padded
 from smoothcert.networks.stages import split_before, split_points, stages_of
 from smoothcert.networks.tensor_content import tensor_content
+from smoothcert.networks.train_mode import part_in_train_mode, refuse_training_mode
 from smoothcert.networks.vgg import vgg
 from smoothcert.networks.weights_digest import weights_digest
 
@@ -52,8 +53,10 @@ __all__ = [
     "multi_head",
     "one_headed",
     "padded",
+    "part_in_train_mode",
     "refuse_shapes",
     "refuse_split",
+    "refuse_training_mode",
     "resolve_split",
     "split_before",
     "split_points",
