@@ -62,8 +62,8 @@ PROCEDURE_CODE = '''
     from dataclasses import dataclass
     from math import log, sqrt
 
-    from smoothcert.certificates import Outcome, Plan, Procedure, Tally, Trial, Verdict
-    from smoothcert.sampling import Phase
+    from smoothcert.certificates import Outcome, Plan, Procedure, Tally, Verdict
+    from smoothcert.sampling import Decision, Phase
 
 
     @dataclass(frozen=True)
@@ -87,13 +87,12 @@ PROCEDURE_CODE = '''
         phases: tuple
 
         def start(self):
-            return _Trial(self)
+            return _Decision(self)
 
 
-    class _Trial(Trial):
+    class _Decision(Decision):
         def __init__(self, plan):
-            super().__init__()
-            self.plan = plan
+            self.plan, self.tallies = plan, []
 
         def absorb(self, look, counts):
             self.tallies.append(Tally(self.plan.phases[look].name, "bound" if look else "select", counts))

@@ -15,6 +15,7 @@ from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, PROCEDURE, choose_classifier, choose_procedure
 from smoothcert.report import Summary, print_preview, print_summaries
 from smoothcert.workflows import TRIAL_SECONDS, certify_panel, preview_run
+from smoothcert.workflows import certify as run_certify
 
 _PREVIEW = "Preview"
 
@@ -83,14 +84,16 @@ def certify(
             preview_run(classifier, images, picked, procedure, seconds=seconds, started=started, **how)
         )
         return
-    outs, folders = {"run": out}, {"run": model}
-    if with_members:
-        classifier, folders = panel_classifier(model, classifier)
-        outs = {name: out / name for name in folders}
-    how |= {"procedure": procedure, "indices": picked, "resume": resume, "show_progress": True}
+    how = {**how, "procedure": procedure, "indices": picked, "resume": resume, "show_progress": True}
     try:
-        runs = certify_panel(classifier, images, outs=outs, folders=folders, **how)
+        if with_members:
+            classifier, folders = panel_classifier(model, classifier)
+            outs = {name: out / name for name in folders}
+            members = certify_panel(classifier, images, outs=outs, folders=folders, **how)
+            runs = {str(outs[name]): run for name, run in members.items()}
+        else:
+            runs = {str(out): run_certify(classifier, images, out=out, **how)}
     except KeyboardInterrupt:
         print("stopped; finished images are kept, the same command with --resume continues", file=sys.stderr)
         raise typer.Exit(130) from None
-    print_summaries([Summary.of_run(run, str(outs[name])) for name, run in runs.items()])
+    print_summaries([Summary.of_run(run, name) for name, run in runs.items()])

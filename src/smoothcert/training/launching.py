@@ -16,10 +16,9 @@ import torch
 from lightning_fabric import Fabric
 from torch import nn
 
-from smoothcert.arguments import check_whole
+from smoothcert.arguments import check_whole, usable_cores
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
-from smoothcert.sampling import default_workers
 from smoothcert.seeding import check_seed, generator_for
 from smoothcert.training.batches import chosen_images, steps_per_epoch
 from smoothcert.training.config import TrainConfig
@@ -103,7 +102,7 @@ def _fabric(config: TrainConfig, devices: int, accelerator: str) -> Fabric:
         raise InvalidArgumentError(f'accelerator must be "auto", "cpu" or "cuda", got {accelerator!r}')
     if accelerator == "cuda" and not torch.cuda.is_available():
         raise InvalidArgumentError('accelerator "cuda" asked for, but torch sees no GPU; use "cpu"')
-    most = torch.cuda.device_count() if accelerator == "cuda" else max(2, default_workers())
+    most = torch.cuda.device_count() if accelerator == "cuda" else max(2, usable_cores())
     check_whole("devices", devices, 1, most, what=f"an integer from 1 to {most} on this machine")
     # Forked processes share the images in memory; a GPU's driver does not survive a fork.
     logging.getLogger("lightning_fabric").setLevel(logging.ERROR)  # its chatter about processes is not ours

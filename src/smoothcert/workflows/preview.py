@@ -11,13 +11,12 @@ from smoothcert.certificates import (
     Certification,
     Procedure,
     SmoothedClassifier,
-    check_batch_size,
     check_match,
 )
 from smoothcert.data import Dataset
 from smoothcert.execution import RunPreview, Speed, Trial, find_rivals, guiding_plan, preview
 from smoothcert.progress import progress
-from smoothcert.sampling import CHUNK_VOTES, check_workers
+from smoothcert.sampling import CHUNK_VOTES, check_batch_size, check_workers
 
 TRIAL_SECONDS = 5.0
 _SPEED_SHARE = 0.2  # of the time, for each number of workers

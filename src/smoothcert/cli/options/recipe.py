@@ -53,7 +53,14 @@ def chosen_config(
     # Any noise, beside the row's other settings; its parts together, because one without the others may be wrong.
     own = {name: values.pop(name) for name in list(values) if name == "noise" or is_noise_option(name)}
     hyper = hyper_parameters(values.get("method", table.config(sigma=sigma, model=given["model"]).method))
-    known = set(TrainConfig.model_fields) - {"settings", "recipe", "recipe_epochs", "members", "digests"}
+    known = set(TrainConfig.model_fields) - {
+        "settings",
+        "recipe",
+        "recipe_epochs",
+        "members",
+        "digests",
+        "packages",
+    }
     for name in values:
         if name not in known and name not in hyper:
             raise InvalidArgumentError(
