@@ -80,7 +80,11 @@ def _numbers(dataset: Dataset) -> tuple[str, ...]:
 
 def _is_same(one: NoiseLaw, other: NoiseLaw) -> bool:
     names = {one.law_name, other.law_name}
-    return one.describe() == other.describe() or (names == _SAME_BUT_FOR_ROUNDING and one.std == other.std)
+    return (
+        one is other
+        or one.describe() == other.describe()
+        or (names == _SAME_BUT_FOR_ROUNDING and one.std == other.std)
+    )
 
 
 def _called(noise: NoiseLaw) -> str:

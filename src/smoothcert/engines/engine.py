@@ -57,11 +57,7 @@ class Engine(ABC):
         # Only what this package makes says what it costs; an attribute of that name on a user's model is its own.
         cost = model.evaluations_per_vote if isinstance(model, Priced) else 1
         self.evaluations_per_vote: tuple[int, ...] = (cost,) if isinstance(cost, int) else cost
-
-    @property
-    def answers(self) -> int:
-        """How many classifiers answer at once; 1 unless the model is a panel."""
-        return len(self.evaluations_per_vote)
+        self.answers = len(self.evaluations_per_vote)  # classifiers at once; 1 unless the model is a panel
 
     @abstractmethod
     def forward(self, batch: torch.Tensor) -> torch.Tensor:

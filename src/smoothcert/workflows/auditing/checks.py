@@ -104,9 +104,9 @@ def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> No
     """Hold stored labels against the data set's."""
     for image in stored.images:
         label = int(dataset.labels[image.index]) if 0 <= image.index < len(dataset) else None
-        if image.certificate[1] != label:
+        if image.certificate.label != label:
             report.found(
-                "label", f"its label is stored as {image.certificate[1]!r}, but it is {label}", image.index
+                "label", f"its label is stored as {image.certificate.label!r}, but it is {label}", image.index
             )
 
 
