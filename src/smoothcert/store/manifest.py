@@ -31,7 +31,7 @@ def make_manifest(certification: Certification, dataset: Dataset, indices: Seque
         dataset: where the images come from.
         indices: images of the run, in the data set's numbering.
     """
-    engine, noise, procedure = certification.engine, certification.noise.describe(), certification.procedure
+    engine, noise, procedure = certification.engine, certification.law, certification.procedure
     packages = packages_of(
         [(ENGINES, engine.registered_name), (NOISE_LAWS, noise["name"]), (PROCEDURES, procedure["name"])]
     )
