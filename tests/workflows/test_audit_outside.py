@@ -2,14 +2,18 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import smoothcert as sc
 from outside import LAW, NOISE, PROCEDURE, PROCEDURE_CODE
-from smoothcert.certificates import PROCEDURES
+from smoothcert.certificates import PROCEDURES, Tally
 from smoothcert.errors import ManifestMismatchError, StoreError
 from smoothcert.noise import NOISE_LAWS
+from smoothcert.sampling import Counts
 from smoothcert.store import package_versions, packages_of
+from smoothcert.workflows.auditing.independent import contradictions
+from smoothcert.workflows.auditing.stored import CertificateRow
 from store.content import query
 from workflows.forging import INDICES, seal_again, write
 
@@ -61,16 +65,18 @@ def test_another_version_does_not_continue_a_run(parts, certify, outside, tmp_pa
 
 def test_an_audit_says_for_what_it_has_no_second_formula(parts, certify, tmp_path):
     noise, procedure = parts
+    law_missing = f"noise 'tilted': its radii {REPLAYED}"
+    procedure_missing = f"procedure 'hoeffding': its bounds {REPLAYED}, and its radii with them"
     for number, (law, how, missing) in enumerate(
         [
-            (noise, procedure, ["noise 'tilted': its radii", "procedure 'hoeffding': its bounds"]),
-            (noise, sc.FixedSample(n=500), ["noise 'tilted': its radii"]),
+            (noise, procedure, [law_missing, procedure_missing]),
+            (noise, sc.FixedSample(n=500), [law_missing]),
             (
                 noise,
                 sc.FixedSample(n=500, runner_up=True),
-                ["noise 'tilted' against the runner-up: its radii"],
+                [f"noise 'tilted' against the runner-up: its radii {REPLAYED}"],
             ),
-            (sc.Gaussian(0.25), procedure, ["procedure 'hoeffding': its bounds"]),
+            (sc.Gaussian(0.25), procedure, [procedure_missing]),
             (sc.Gaussian(0.25), sc.FixedSample(n=500), []),
         ]
     ):
@@ -79,7 +85,7 @@ def test_an_audit_says_for_what_it_has_no_second_formula(parts, certify, tmp_pat
         for fraction in (None, 0):
             report = sc.audit(out, seed=1, workers=1, fraction=fraction)
             assert not report.findings
-            texts = [f"no second formula for {text} {REPLAYED}" for text in missing]
+            texts = [f"no second formula for {text}" for text in missing]
             assert report.line.endswith("".join(f"; {text}" for text in texts))
             assert report.line.count(REPLAYED) == len(missing)
             assert [note for note in report.notes if REPLAYED in note] == texts
@@ -87,7 +93,12 @@ def test_an_audit_says_for_what_it_has_no_second_formula(parts, certify, tmp_pat
 
 
 def test_an_unknown_procedure_is_not_held_against_the_bound_of_another(parts, certify, tmp_path):
-    """Its radius is its own affair; what its own code does not give is found all the same."""
+    """A radius beyond the law's at p_lower is its own affair; what its own code does not give is found all the same."""
+    row = CertificateRow(0, 1, "CERTIFIED", 1, 0.9, 0.6, 1_000, 1_000, 0.0)
+    tally = Tally("estimate", "bound", Counts(np.array([400, 600]), 1_000))
+    for about in ({"name": "hoeffding"}, {"name": "hoeffding", "runner_up": True}):
+        assert contradictions(sc.Gaussian(0.25), about, 0.001, row, [tally]) == []
+    assert len(contradictions(sc.Gaussian(0.25), {"name": "fixed"}, 0.001, row, [tally])) == 2
     run = certify(sc.Gaussian(0.25), parts[1])
     index = next(
         int(i) for i, radius in zip(run.column("idx"), run.column("radius"), strict=True) if radius > 0
