@@ -150,10 +150,13 @@ class VotingEnsemble(Composite):
         """Return the members voting softly, where the rule has no gradient, and members that have one themselves."""
         members = [surrogate_of(member) for member in self.members]
         if not VOTING_RULES[self.rule].has_gradient:
-            return VotingEnsemble(members, rule="softmax")
-        if all(one is other for one, other in zip(members, self.members, strict=True)):
+            soft = VotingEnsemble(members, rule="softmax")
+        elif all(one is other for one, other in zip(members, self.members, strict=True)):
             return self
-        return VotingEnsemble(members, self.rule, self.weights.tolist())
+        else:
+            soft = VotingEnsemble(members, self.rule, self.weights.tolist())
+        soft.weights = soft.weights.to(self.weights.device)
+        return soft
 
     def extra_repr(self) -> str:
         """Name the rule where torch prints the module."""

@@ -10,7 +10,7 @@ from torch import nn
 
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.atomic import write_atomically
-from smoothcert.ensembles import EARLY_EXITS, EarlyExit, HoldoutUse, early_exit_from
+from smoothcert.ensembles import EarlyExit, HoldoutUse, check_early_exit
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders.agreement import check_agreement, refuse_other_facts
 from smoothcert.folders.checkpoint import CARD_FILE, load_checkpoint, read_card
@@ -20,7 +20,6 @@ from smoothcert.folders.membership import ENSEMBLE_FILE, is_ensemble, refuse_lab
 from smoothcert.folders.model_card import ModelCard, read_record
 from smoothcert.networks import model_digest, multi_head_of
 from smoothcert.reading import kind_of
-from smoothcert.visible import brief
 
 
 def save_ensemble(
@@ -49,18 +48,17 @@ def save_ensemble(
         heads: numbers of the heads that vote, in order; all of a single multi-head network by default.
         fitted: the images that chose weights or order; those of members that are ensembles are added.
     """
-    check_kind("folders", folders, (list, tuple), "a list of model folders")
-    home = check_path("out", out).resolve()
-    _check_stored(early_exit)
-    loaded = [load_model(check_path("each of folders", member)) for member in folders]
+    places, home = check_folders(folders), check_path("out", out).resolve()
+    check_early_exit(early_exit)
+    loaded = [load_model(place) for place in places]
     cards = [card for _, card in loaded]
     models = [model for model, _ in loaded]
     network = multi_head_of(*models)
     if heads is None and network is not None:
         heads = range(len(network.heads))
     ensemble = ensemble_from(models, rule, weights, early_exit, heads)
-    check_agreement(folders, cards)
-    paths = [Path(os.path.relpath(Path(member).resolve(), home)).as_posix() for member in folders]
+    check_agreement(places, cards)
+    paths = [Path(os.path.relpath(place.resolve(), home)).as_posix() for place in places]
     card = EnsembleCard(
         rule=rule,
         weights=None if weights is None else tuple(weights),
@@ -80,13 +78,19 @@ def save_ensemble(
     return card
 
 
+def check_folders(folders: Sequence[str | Path]) -> list[Path]:
+    """Return the folders of members; refuse what is no list of paths."""
+    check_kind("folders", folders, (list, tuple), "a list of model folders")
+    return [check_path("each of folders", folder) for folder in folders]
+
+
 def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
     """Read a model folder or an ensemble folder; the model is in eval mode with frozen weights.
 
     Args:
         folder: what `save_checkpoint`, `save_ensemble` or `train` wrote.
     """
-    folder = Path(folder)
+    folder = check_path("folder", folder)
     if is_ensemble(folder):
         refuse_labyrinth(folder)
     return _load(folder)
@@ -142,19 +146,6 @@ def _uses(fitted: Sequence[HoldoutUse], cards: Sequence[ModelCard | EnsembleCard
         if use not in uses:
             uses.append(use)
     return tuple(uses)
-
-
-def _check_stored(early_exit: EarlyExit | None) -> None:
-    """Refuse what a card could not give back."""
-    if early_exit is None:
-        return
-    check_kind("early_exit", early_exit, EarlyExit, "an early exit such as Consensus(k=2), or None")
-    about = early_exit.describe()
-    if about["kind"] not in EARLY_EXITS or early_exit_from(about) != early_exit:
-        raise InvalidArgumentError(
-            f"early_exit {brief(early_exit)} is not in the registry, so no folder can name it; install it by an entry "
-            f"point of the group {EARLY_EXITS.folder}"
-        )
 
 
 def _write(card: EnsembleCard, home: Path) -> None:
