@@ -17,6 +17,8 @@ NET = torch.nn.Sequential(torch.nn.Flatten(), torch.nn.Linear(64, 10)).eval()
 LOADER = DataLoader(TensorDataset(torch.zeros(4, 1, 8, 8)))
 SMOOTHED = sc.SmoothedClassifier(NET, sc.Gaussian(0.25), 10)
 PAIR = sc.VotingEnsemble([NET, NET])
+MIXTURE = sc.VotingEnsemble([NET, NET], "softmax")
+HOLDOUT = {"rule": None, "weights": None, "fit": "sween", "images": 5, "draws": 1, "seed": 1}
 ODD = (
     None,
     5,
@@ -139,10 +141,19 @@ def calls(data, run):
         (sc.VotingEnsemble, {"members": [NET, NET], "rule": "soft", "weights": None}),
         (sc.ConsensusEnsemble, {"ensemble": PAIR, "k": 2}),
         (sc.Panel, {"ensembles": PAIR}),
+        (sc.AdaptiveEnsemble, {"ensemble": MIXTURE, "threshold": 0.9, "alpha": 0.1}),
+        (sc.Consensus, {"k": 2}),
+        (sc.Adaptive, {"threshold": 0.9, "alpha": 0.1}),
+        (sc.MultiHead, {"trunk": NET, "heads": [NET]}),
+        (sc.load_model, {"folder": "nowhere"}),
+        (
+            sc.make_ensemble,
+            {"folders": ["nowhere"], "out": "new", "early_exit": None, **HOLDOUT, "dataset": data},
+        ),
     )
 
 
-@pytest.mark.parametrize("number", range(20))
+@pytest.mark.parametrize("number", range(26))
 @pytest.mark.filterwarnings("ignore")
 def test_nothing_but_our_errors_whatever_is_handed_in(number, data, run, monkeypatch, tmp_path):
     call, given = calls(data, run)[number]

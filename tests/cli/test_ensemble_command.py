@@ -280,7 +280,7 @@ def test_the_test_of_adaptive_prediction_is_chosen_kept_and_told(members, smooth
     few = ("--first", 1, "--n", 100, "--seed", 1, "--workers", 1)
     assert smoothcert("certify", tmp_path / "e", *few, "--out", tmp_path / "run")[0] == 0
     run = sc.Run.open(tmp_path / "run")
-    assert run.manifest["ensemble"]["adaptive"] == {"threshold": 0.9, "alpha": 0.2}
+    assert run.manifest["ensemble"]["early_exit"] == {"kind": "adaptive", "threshold": 0.9, "alpha": 0.2}
     assert smoothcert("audit", tmp_path / "run")[0] == 0
     sc.write_report({"run": run}, tmp_path / "page.html", title="x")
     assert "adaptive threshold 0.9 alpha 0.2" in (tmp_path / "page.html").read_text()

@@ -1,6 +1,6 @@
 """Ensembles: several classifiers -> one classifier."""
 
-from smoothcert.ensembles.early_exit import EARLY_EXITS, EarlyExit, early_exit_from
+from smoothcert.ensembles.early_exit import EARLY_EXITS, EarlyExit, check_early_exit, early_exit_from
 from smoothcert.ensembles.early_exit_ensemble import Ask, EarlyExitEnsemble
 from smoothcert.ensembles.exits.adaptive import Adaptive, AdaptiveEnsemble
 from smoothcert.ensembles.exits.consensus import Consensus, ConsensusEnsemble
@@ -44,6 +44,7 @@ __all__ = [
     "VotingEnsemble",
     "VotingRule",
     "WeightFit",
+    "check_early_exit",
     "chosen_heads",
     "common_holdout",
     "early_exit_from",

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from smoothcert.arguments import check_kind
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.options import Option, listed, make, options_of
 from smoothcert.registry import Registry, name_of
@@ -62,6 +63,19 @@ EARLY_EXITS: Registry[type[EarlyExit]] = Registry(
     "smoothcert.ensembles.exits",
     lambda member: isinstance(member, type) and issubclass(member, EarlyExit),
 )
+
+
+def check_early_exit(early_exit: EarlyExit | None) -> None:
+    """Refuse what is no early exit, or one that a card could not give back."""
+    if early_exit is None:
+        return
+    check_kind("early_exit", early_exit, EarlyExit, "an early exit such as Consensus(k=2), or None")
+    about = early_exit.describe()
+    if about["kind"] not in EARLY_EXITS or early_exit_from(about) != early_exit:
+        raise InvalidArgumentError(
+            f"early_exit {brief(early_exit)} is not in the registry, so no folder can name it; install it by an entry "
+            f"point of the group {EARLY_EXITS.folder}"
+        )
 
 
 def early_exit_from(about: Mapping[str, Any]) -> EarlyExit:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence, Sized
 from typing import Any, ClassVar
 
@@ -11,6 +10,7 @@ from torch import nn
 
 from smoothcert.arguments import check_kind
 from smoothcert.ensembles.outside_package import outside_package
+from smoothcert.ensembles.shares import shares_of
 from smoothcert.ensembles.voting_rule import VOTING_RULES
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from smoothcert.networks import (
@@ -67,7 +67,7 @@ class VotingEnsemble(Composite):
         # By a public name: what another package or a user puts here is part of the model's identity.
         self.rule_function = kind.combine
         self.members = nn.ModuleList(members)
-        shares = _shares(weights, len(members), signed=kind.takes_negative_weights)
+        shares = shares_of(weights, len(members), signed=kind.takes_negative_weights)
         if kind.refuses_weights is not None and bool((shares != shares[0]).any()):
             raise InvalidArgumentError(
                 f"rule {rule!r} takes no weights, because {kind.refuses_weights}; got {list(weights or ())}, leave "
@@ -163,24 +163,3 @@ class VotingEnsemble(Composite):
 def members_of(model: nn.Module) -> list[nn.Module]:
     """Return the members of a `VotingEnsemble`, which all vote on every image; none of any other module."""
     return list(model.members) if isinstance(model, VotingEnsemble) else []
-
-
-def _shares(weights: Sequence[float] | None, count: int, *, signed: bool) -> torch.Tensor:
-    """Return weights whose sizes sum to 1."""
-    if weights is None:
-        weights = [1.0] * count
-    if len(weights) != count:
-        raise InvalidArgumentError(
-            f"weights must hold one number per member, got {len(weights)} for {count} members"
-        )
-    try:
-        numbers = [float(weight) for weight in weights]
-    except (TypeError, ValueError, OverflowError):
-        raise InvalidArgumentError(f"weights must be numbers, got {list(weights)}") from None
-    largest = max(map(abs, numbers))
-    if not all(map(math.isfinite, numbers)) or largest == 0 or (not signed and min(numbers) < 0):
-        fix = "not all 0" if signed else ">= 0 and have a positive sum (rule soft takes negative ones)"
-        raise InvalidArgumentError(f"weights must be finite, {fix}, got {list(weights)}")
-    scaled = [weight / largest for weight in numbers]  # a sum of large numbers would overflow
-    total = sum(map(abs, scaled))
-    return torch.tensor([weight / total for weight in scaled], dtype=torch.float32)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from types import NoneType
 
+from smoothcert.arguments import check_kind, check_path
 from smoothcert.data import Dataset
 from smoothcert.ensembles import (
     WEIGHT_FITS,
@@ -12,12 +14,13 @@ from smoothcert.ensembles import (
     Holdout,
     HoldoutUse,
     OnProgress,
+    check_early_exit,
     common_holdout,
     order_by_noisy_accuracy,
 )
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders.ensemble_card import EnsembleCard
-from smoothcert.folders.ensemble_folder import save_ensemble
+from smoothcert.folders.ensemble_folder import check_folders, save_ensemble
 from smoothcert.folders.from_card import ensemble_from
 from smoothcert.folders.member_folders import gather_members
 from smoothcert.folders.membership import ENSEMBLE_FILE
@@ -54,11 +57,11 @@ def make_ensemble(
         seed: of noise and perturbations; None draws one and records it.
         on_progress: told how much of each choice is done.
     """
-    places = [Path(folder) for folder in folders]
+    places = check_folders(folders)
     rule = resolved_rule(rule, weights, early_exit, fit)
     if fit is None and not order_by_holdout:
         return save_ensemble(places, out, rule=rule, weights=weights, early_exit=early_exit)
-    if seed is None and (Path(out) / ENSEMBLE_FILE).exists():
+    if seed is None and (check_path("out", out) / ENSEMBLE_FILE).exists():
         raise CheckpointError(f"{out} already holds an ensemble; choose another folder or remove it")
     holdout = holdout_of(places, dataset, fit, images, draws, seed, on_progress)
     # Before the members are asked about thousands of images: whatever will be wrong whichever weights are found.
@@ -84,6 +87,8 @@ def resolved_rule(
     rule: str | None, weights: Sequence[float] | None, early_exit: EarlyExit | None, fit: str | None
 ) -> str:
     """Return the rule that is meant; refuse what contradicts fitted weights. Arguments as for `make_ensemble`."""
+    check_early_exit(early_exit)
+    check_kind("rule", rule, (str, NoneType), "the name of a voting rule, or None for the usual one")
     if early_exit is not None and rule is None:
         rule = early_exit.rule
     if fit is not None:
@@ -126,6 +131,7 @@ def holdout_of(
     """
     if dataset is None:
         raise InvalidArgumentError("choosing weights or order needs hold-out images; give their dataset")
+    check_kind("dataset", dataset, Dataset, "a smoothcert Dataset, load_dataset(name, 'holdout')")
     members = gather_members(folders, dataset)
     size = common_holdout(members.cards)
     if size is not None and dataset.split == "holdout" and len(dataset) != size:

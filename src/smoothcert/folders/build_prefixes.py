@@ -12,7 +12,7 @@ from smoothcert.ensembles import WEIGHT_FITS, EarlyExit, Holdout, HoldoutUse, On
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders.build import chosen_order, holdout_of, resolved_rule
 from smoothcert.folders.ensemble_card import EnsembleCard
-from smoothcert.folders.ensemble_folder import read_any_card, save_ensemble
+from smoothcert.folders.ensemble_folder import check_folders, read_any_card, save_ensemble
 from smoothcert.folders.from_card import ensemble_from
 from smoothcert.folders.membership import ENSEMBLE_FILE
 from smoothcert.folders.model_card import ModelCard
@@ -44,7 +44,7 @@ def make_prefixes(
         weights: those of the first k members, scaled, are the weights of k.
         early_exit: where so few members leave nobody to spare, they are plain.
     """
-    places, rule = [Path(folder) for folder in folders], resolved_rule(rule, weights, early_exit, fit)
+    places, rule = check_folders(folders), resolved_rule(rule, weights, early_exit, fit)
     count, of_heads = _members(places, weights)
     home = check_path("out", out)
     targets = {k: home / prefix_name(k, count) for k in range(1, count + 1)}

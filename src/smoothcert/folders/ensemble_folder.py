@@ -10,8 +10,9 @@ from torch import nn
 
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.atomic import write_atomically
-from smoothcert.ensembles import EARLY_EXITS, EarlyExit, HoldoutUse, early_exit_from
+from smoothcert.ensembles import EarlyExit, HoldoutUse, check_early_exit
 from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.folders.agreement import check_agreement, refuse_other_facts
 from smoothcert.folders.checkpoint import CARD_FILE, load_checkpoint, read_card
 from smoothcert.folders.ensemble_card import EnsembleCard, MemberEntry
 from smoothcert.folders.from_card import ensemble_from
@@ -19,11 +20,6 @@ from smoothcert.folders.membership import ENSEMBLE_FILE, is_ensemble, refuse_lab
 from smoothcert.folders.model_card import ModelCard, read_record
 from smoothcert.networks import model_digest, multi_head_of
 from smoothcert.reading import kind_of
-from smoothcert.visible import brief
-
-__all__ = ["ENSEMBLE_FILE", "check_agreement", "load_model", "read_any_card", "save_ensemble"]
-
-_MUST_AGREE = ("noise", "num_classes", "input_shape", "class_names")
 
 
 def save_ensemble(
@@ -52,18 +48,17 @@ def save_ensemble(
         heads: numbers of the heads that vote, in order; all of a single multi-head network by default.
         fitted: the images that chose weights or order; those of members that are ensembles are added.
     """
-    check_kind("folders", folders, (list, tuple), "a list of model folders")
-    home = check_path("out", out).resolve()
-    _check_stored(early_exit)
-    loaded = [load_model(check_path("each of folders", member)) for member in folders]
+    places, home = check_folders(folders), check_path("out", out).resolve()
+    check_early_exit(early_exit)
+    loaded = [load_model(place) for place in places]
     cards = [card for _, card in loaded]
     models = [model for model, _ in loaded]
     network = multi_head_of(*models)
     if heads is None and network is not None:
         heads = range(len(network.heads))
     ensemble = ensemble_from(models, rule, weights, early_exit, heads)
-    check_agreement(folders, cards)
-    paths = [Path(os.path.relpath(Path(member).resolve(), home)).as_posix() for member in folders]
+    check_agreement(places, cards)
+    paths = [Path(os.path.relpath(place.resolve(), home)).as_posix() for place in places]
     card = EnsembleCard(
         rule=rule,
         weights=None if weights is None else tuple(weights),
@@ -83,16 +78,10 @@ def save_ensemble(
     return card
 
 
-def check_agreement(folders: Sequence[str | Path], cards: Sequence[ModelCard | EnsembleCard]) -> None:
-    """Refuse members that were trained for different images, classes or noise; name the first that differs."""
-    for name in _MUST_AGREE:
-        for member, card in zip(folders, cards, strict=True):
-            if getattr(card, name) != getattr(cards[0], name):
-                raise InvalidArgumentError(
-                    f"members must agree on {name}: {folders[0]} has "
-                    f"{brief(getattr(cards[0], name))}, {member} has {brief(getattr(card, name))}; choose members "
-                    "trained alike"
-                )
+def check_folders(folders: Sequence[str | Path]) -> list[Path]:
+    """Return the folders of members; refuse what is no list of paths."""
+    check_kind("folders", folders, (list, tuple), "a list of model folders")
+    return [check_path("each of folders", folder) for folder in folders]
 
 
 def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
@@ -101,7 +90,7 @@ def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]
     Args:
         folder: what `save_checkpoint`, `save_ensemble` or `train` wrote.
     """
-    folder = Path(folder)
+    folder = check_path("folder", folder)
     if is_ensemble(folder):
         refuse_labyrinth(folder)
     return _load(folder)
@@ -121,7 +110,7 @@ def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
         raise CheckpointError(f"{folder} holds both {CARD_FILE} and {ENSEMBLE_FILE}; remove one of them")
     card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
     loaded = [_member(folder, entry) for entry in card.members]
-    _refuse_other_facts(folder, card, [member for _, member in loaded])
+    refuse_other_facts(folder / ENSEMBLE_FILE, card, [member for _, member in loaded])
     try:
         members = [model for model, _ in loaded]
         ensemble = ensemble_from(members, card.rule, card.weights, card.early_exit, card.heads)
@@ -133,19 +122,6 @@ def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
             "and members"
         )
     return ensemble.eval().requires_grad_(False), card
-
-
-def _refuse_other_facts(
-    folder: Path, card: EnsembleCard, members: Sequence[ModelCard | EnsembleCard]
-) -> None:
-    """Refuse a card that says of the ensemble what its members do not say of themselves."""
-    for fact in _MUST_AGREE:
-        for member in members:
-            if getattr(member, fact) != getattr(card, fact):
-                raise CheckpointError(
-                    f"{folder / ENSEMBLE_FILE} was changed: it says {fact} {brief(getattr(card, fact))}, its members "
-                    f"say {brief(getattr(member, fact))}; restore it or make the ensemble again"
-                )
 
 
 def _member(home: Path, entry: MemberEntry) -> tuple[nn.Module, ModelCard | EnsembleCard]:
@@ -170,19 +146,6 @@ def _uses(fitted: Sequence[HoldoutUse], cards: Sequence[ModelCard | EnsembleCard
         if use not in uses:
             uses.append(use)
     return tuple(uses)
-
-
-def _check_stored(early_exit: EarlyExit | None) -> None:
-    """Refuse what a card could not give back."""
-    if early_exit is None:
-        return
-    check_kind("early_exit", early_exit, EarlyExit, "an early exit such as Consensus(k=2), or None")
-    about = early_exit.describe()
-    if about["kind"] not in EARLY_EXITS or early_exit_from(about) != early_exit:
-        raise InvalidArgumentError(
-            f"early_exit {brief(early_exit)} is not in the registry, so no folder can name it; install it by an entry "
-            f"point of the group {EARLY_EXITS.folder}"
-        )
 
 
 def _write(card: EnsembleCard, home: Path) -> None:

@@ -10,8 +10,9 @@ from torch import nn
 
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.folders.agreement import check_agreement
 from smoothcert.folders.ensemble_card import EnsembleCard
-from smoothcert.folders.ensemble_folder import check_agreement, load_model
+from smoothcert.folders.ensemble_folder import load_model
 from smoothcert.folders.model_card import ModelCard
 from smoothcert.networks import multi_head_of
 from smoothcert.noise import NoiseLaw, noise_from

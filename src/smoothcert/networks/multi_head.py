@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
+from smoothcert.arguments import check_kind
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks.architecture import remembered_build
 from smoothcert.networks.composite import Composite
@@ -29,6 +30,12 @@ class MultiHead(Composite):
 
     def __init__(self, trunk: nn.Module, heads: list[nn.Module]) -> None:
         super().__init__()
+        check_kind("trunk", trunk, nn.Module, "a torch module, from images to features")
+        check_kind(
+            "heads", heads, (list, tuple, nn.ModuleList), "a list of torch modules, from features to logits"
+        )
+        for head in heads:
+            check_kind("each of heads", head, nn.Module, "a torch module, from features to logits")
         if not heads:
             raise InvalidArgumentError("heads must hold at least one head, got none")
         self.trunk = trunk
