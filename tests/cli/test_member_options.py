@@ -8,8 +8,19 @@ from dataclasses import dataclass
 import pytest
 import typer
 
-from smoothcert.cli.members import NOISE, PROCEDURE, CommandOption, MemberGroup, command_with
+from outside import NOISE as LAWS
+from outside import write_package
+from smoothcert.cli.members import (
+    EXITS,
+    NOISE,
+    PROCEDURE,
+    CommandOption,
+    MemberGroup,
+    choose_early_exit,
+    command_with,
+)
 from smoothcert.cli.members.help_text import help_text
+from smoothcert.ensembles import EARLY_EXITS
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.options import options_of
 from smoothcert.registry import Package
@@ -59,11 +70,7 @@ class Padded(NoiseLaw):
 
 def installed(folder, option="stretch"):
     """Install a package with one law, in one file, by an entry point."""
-    (folder / "padded.py").write_text(LAW.format(option=option))
-    info = folder / "padded_noise-1.2.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: padded-noise\nVersion: 1.2\n")
-    (info / "entry_points.txt").write_text("[smoothcert.noise.laws]\npadded = padded\n")
+    write_package(folder, LAWS, "padded", LAW.format(option=option), package="padded-noise")
     return folder
 
 
@@ -267,3 +274,64 @@ def test_every_option_of_every_member_is_there_with_a_sentence(group):
             assert options[option.name].kind is option.kind
             assert len(options[option.name].text) > 15
     assert len(options) == len(group.options())
+
+
+@dataclass(frozen=True)
+class SureFirst:
+    """Ask the others only where the first member is in doubt.
+
+    Args:
+        margin: lead of its top class that is sure, in (0, 1).
+        patience: members asked at least.
+    """
+
+    margin: float
+    patience: int = 1
+    rule = "soft"
+
+    def __post_init__(self):
+        if not 0 < self.margin < 1:
+            raise InvalidArgumentError(f"margin must lie between 0 and 1, got {self.margin}")
+
+    options = classmethod(options_of)
+
+    @classmethod
+    def from_options(cls, given):
+        return cls(**given)
+
+
+@pytest.fixture
+def one_more_exit(monkeypatch):
+    """Early exits of this package and one of another."""
+    exits = {name: EARLY_EXITS[name] for name in EARLY_EXITS}
+    monkeypatch.setattr(
+        "smoothcert.cli.members.exits.EARLY_EXITS", Members(exits, **{"sure-first": SureFirst})
+    )
+
+
+def test_an_early_exit_is_chosen_by_its_name_and_told_by_options_that_begin_with_it(one_more_exit, given):
+    texts = {option.name: option.text for option in EXITS.options()}
+    assert texts["sure-first"] == "Ask the others only where the first member is in doubt (rule soft)."
+    assert texts["sure-first-margin"] == "Lead of its top class that is sure, in (0, 1)."
+    assert {"consensus", "adaptive", "adaptive-threshold", "adaptive-alpha"} < set(texts)
+    words = ["--sure-first", "--sure-first-margin", "0.5"]
+    assert choose_early_exit(given(EXITS, *words)) == SureFirst(0.5)
+    assert choose_early_exit(given(EXITS, "--consensus", "3")).k == 3
+    assert choose_early_exit(given(EXITS)) is None
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        ("--sure-first-patience 2", "--sure-first-patience is for sure-first prediction: add --sure-first"),
+        ("--sure-first", "--sure-first needs --sure-first-margin (lead of its top class"),
+        ("--sure-first --sure-first-margin 2", "--sure-first-margin must lie between 0 and 1, got 2.0"),
+        ("--sure-first --sure-first-margin .5 --consensus 2", "both stop early; choose one of them"),
+        ("--consensus 0", "--consensus must be an integer from 1 to the members of the ensemble, got 0"),
+    ],
+)
+def test_what_an_early_exit_cannot_be_told_is_refused_as_it_was_typed(one_more_exit, given, words, sentence):
+    told = given(EXITS, *words.split())
+    with pytest.raises(InvalidArgumentError) as refusal:
+        choose_early_exit(told)
+    assert sentence in str(refusal.value)

@@ -11,30 +11,23 @@ import typer
 from numpy.typing import NDArray
 
 from smoothcert.certificates import MOST_RADII, check_list, check_radius
-from smoothcert.cli.options import (
-    DataDir,
-    choose_seed,
-    folder_option,
-    path_argument,
-    path_option,
-    read_numbers,
-)
-from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import common_holdout
+from smoothcert.cli import options as opt
+from smoothcert.cli.variance import Variance
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import EnsembleCard, read_any_card
-from smoothcert.report import Summary, members_to_json, print_summaries, say, time_factor
+from smoothcert.report import Summary, members_to_json, print_summaries, time_factor
 from smoothcert.store import Run
 
 
+@opt.unfolded
 def analyze(
     paths: Annotated[
         list[Path],
-        path_argument("PATH...", "Run folders and TSV logs of the field; one ensemble with --variance."),
+        opt.path_argument("PATH...", "Run folders and TSV logs of the field; one ensemble with --variance."),
     ],
+    variance: Variance,
     against: Annotated[
         Path | None,
-        path_option("--against", text="Run of CERTIFY to compare time with; adds TimeRF."),
+        opt.path_option("--against", text="Run of CERTIFY to compare time with; adds TimeRF."),
     ] = None,
     radii: Annotated[
         str | None,
@@ -54,28 +47,6 @@ def analyze(
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Unrounded figures as JSON.")] = False,
-    variance: Annotated[
-        bool,
-        typer.Option(
-            "--variance", help="Fit the variance model to an ensemble; the options below are its own."
-        ),
-    ] = False,
-    dataset: Annotated[
-        str | None, typer.Option("--dataset", help="Where images come from; digits by default.")
-    ] = None,
-    data_dir: DataDir = None,
-    split: Annotated[
-        str | None,
-        typer.Option("--split", help="Part of the data set; what the members held out by default."),
-    ] = None,
-    images: Annotated[
-        int | None, typer.Option("--images", help="Images, evenly spread; 50 by default.")
-    ] = None,
-    noises: Annotated[int | None, typer.Option("--noises", help="Noisy copies each; 100 by default.")] = None,
-    seed: Annotated[
-        str | None, typer.Option("--seed", help="Seed of the noise; drawn in secret by default, and told.")
-    ] = None,
-    out: Annotated[Path | None, folder_option("--out", text="Folder to write figures to.")] = None,
 ) -> None:
     """Print certified accuracy at radii, ACR and cost of runs or published logs; or why an ensemble helps.
 
@@ -87,34 +58,26 @@ def analyze(
 
       smoothcert analyze demo/models/ensemble --variance --dataset digits --out figures
     """
-    own = {"dataset": dataset, "data-dir": data_dir, "split": split, "images": images}
-    own |= {"noises": noises, "seed": seed, "out": out}
-    if variance:
+    if variance.variance:
         if len(paths) != 1 or against or norm or radii or intervals:
             raise InvalidArgumentError(
                 "--variance takes one ensemble folder, and no --against, --norm, --radii or --intervals"
             )
-        _analyze_variance(
-            paths[0],
-            dataset=dataset or "digits",
-            data_dir=data_dir,
-            split=split,
-            images=50 if images is None else images,
-            noises=100 if noises is None else noises,
-            seed=choose_seed(seed),
-            out=out,
-            as_json=as_json,
-        )
+        variance.study(paths[0], as_json=as_json)
         return
-    for name, value in own.items():
-        if value is not None:
-            raise InvalidArgumentError(f"--{name} belongs to --variance: add that, or leave --{name} out")
+    variance.refuse()
     grid = None if radii is None else _read_radii(radii)
     reference = None if against is None else _reference(against)
     summaries = [Summary.of_path(path, norm) for path in paths]
-    if not as_json:
+    if as_json:
+        _print_json(summaries, grid, reference)
+    else:
         print_summaries(summaries, grid, intervals=intervals, reference=reference)
-        return
+
+
+def _print_json(
+    summaries: list[Summary], grid: NDArray[np.float64] | None, reference: Summary | None
+) -> None:
     rows = [summary.to_json(grid) for summary in summaries]
     for summary, row in zip(summaries, rows, strict=True):
         row["members"] = members_to_json(summary, summaries, grid)
@@ -125,7 +88,7 @@ def analyze(
 
 def _read_radii(text: str) -> NDArray[np.float64]:
     """Read the radii to look at; refuse what is none."""
-    radii = check_list("--radii", read_numbers("--radii", text), MOST_RADII)
+    radii = check_list("--radii", opt.read_numbers("--radii", text), MOST_RADII)
     for radius in radii:
         check_radius("each of --radii", radius)
     return np.array(radii, dtype=np.float64)
@@ -139,48 +102,3 @@ def _reference(folder: Path) -> Summary:
             f"--against: {folder} has no finished image whose time is known; finish it with --resume, or give another"
         )
     return found
-
-
-def _study_images(folder: Path, dataset: str, data_dir: Path | None, split: str | None) -> Dataset:
-    """Read the split asked for; by default the images that the members held out, or test images if they held none."""
-    card = read_any_card(folder)
-    members = (
-        [folder / member.path for member in card.members] if isinstance(card, EnsembleCard) else [folder]
-    )
-    size = None
-    if split in (None, "holdout"):
-        try:
-            size = common_holdout(read_any_card(member) for member in members)
-        except InvalidArgumentError:
-            if split is not None:
-                raise
-            say("the members held out no images in common; looking at test images", error=True)
-            split = "test"
-    return load_dataset(dataset, split or "holdout", data_dir, holdout=size)
-
-
-def _analyze_variance(
-    folder: Path,
-    *,
-    dataset: str,
-    data_dir: Path | None,
-    split: str | None,
-    images: int,
-    noises: int,
-    seed: int | None,
-    out: Path | None,
-    as_json: bool,
-) -> None:
-    """Print the variance study of one ensemble, and write its figures."""
-    from smoothcert.report import print_variance, variance_to_json, write_variance_figures
-    from smoothcert.theory import study_ensemble
-
-    source = _study_images(folder, dataset, data_dir, split)
-    study = study_ensemble(folder, source, images=images, noises=noises, seed=seed)
-    if as_json:
-        print(json.dumps(variance_to_json(study), indent=2))
-    else:
-        print_variance(study)
-    if out is not None:
-        for path in write_variance_figures(study, out):
-            say(f"wrote {path}", error=True)

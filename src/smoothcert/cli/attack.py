@@ -122,15 +122,18 @@ def attack(
     _draw(results, certified, out)
     whole = certified is not None and not subset.is_chosen
     if certified is not None and whole:
-        title, name = f"{run} under attack", str(run)
-        write_report(
-            {name: certified}, out / "report.html", title=title, attack=results, models={name: model}
-        )
+        _write_page(results, certified, str(run), model, out)
     if as_json:
         print(content)
     else:
         print_attack(results)
         say(f"Curve: {out / 'accuracy.png'}" + (f"  Page: {out / 'report.html'}" if whole else ""))
+
+
+def _write_page(results: AttackResults, run: Run, name: str, model: Path, out: Path) -> None:
+    """Write the page of a run all of whose images were attacked."""
+    title = f"{name} under attack"
+    write_report({name: run}, out / "report.html", title=title, attack=results, models={name: model})
 
 
 def _classifier(model: Path, given: dict[str, Any], run: Run | None) -> SmoothedClassifier:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -11,7 +11,7 @@ from smoothcert.cli import options as opt
 from smoothcert.cli.ensemble_told import ensemble_sentence
 from smoothcert.cli.members import EXITS, choose_early_exit
 from smoothcert.cli.per_input import run_per_input
-from smoothcert.folders import make_ensemble, make_prefixes
+from smoothcert.folders import EnsembleCard, make_ensemble, make_prefixes
 from smoothcert.progress import progress
 from smoothcert.report import say
 
@@ -66,30 +66,32 @@ def ensemble(
     """
     stops = EXITS.given(ctx)
     claims.check(subset, {**opt.typed(voting, choosing), **stops})
+    number = opt.choose_seed(seed)
     if claims.per_input:
-        run_per_input(
-            members,
-            out,
-            dataset=dataset or "digits",
-            data_dir=data_dir,
-            subset=subset,
-            n=claims.n,
-            alpha=claims.alpha,
-            draws=draws,
-            by_label=claims.by_label,
-            seed=opt.choose_seed(seed),
-        )
+        where: dict[str, Any] = {
+            "dataset": dataset or "digits",
+            "data_dir": data_dir,
+            "draws": draws,
+            "seed": number,
+        }
+        run_per_input(members, out, claims=claims, subset=subset, **where)
         return
     settings = {
         **choosing.settings(dataset, data_dir, draws, members),
         **voting.settings(),
         "early_exit": choose_early_exit(stops),
-        "seed": opt.choose_seed(seed),
+        "seed": number,
     }
+    for folder, card in _make(members, out, prefixes, settings).items():
+        say(ensemble_sentence(card, folder))
+
+
+def _make(
+    members: list[Path], out: Path, prefixes: bool, settings: dict[str, Any]
+) -> dict[Path, EnsembleCard]:
+    """Make one ensemble, or one of the first members for every number of them; return their cards by folder."""
     make = make_prefixes if prefixes else make_ensemble
     with progress("asking the members about noisy hold-out images", 100, shown=True) as show:
-        made = make(
-            members, out, on_progress=lambda done, total: show(100 * done // total, "per cent"), **settings
-        )
-    for folder, card in (made if isinstance(made, dict) else {out: made}).items():
-        say(ensemble_sentence(card, folder))
+        settings["on_progress"] = lambda done, total: show(100 * done // total, "per cent")
+        made = make(members, out, **settings)
+    return made if isinstance(made, dict) else {out: made}

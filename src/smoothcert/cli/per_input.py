@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from smoothcert.atomic import check_target, write_atomically
-from smoothcert.cli.options import Subset
+from smoothcert.cli.options import Claims, Subset
 from smoothcert.data import load_dataset
 from smoothcert.ensembles import Perturbation
 from smoothcert.errors import StoreError
@@ -21,13 +21,11 @@ def run_per_input(
     members: Sequence[Path],
     out: Path,
     *,
+    claims: Claims,
+    subset: Subset,
     dataset: str,
     data_dir: Path | None,
-    subset: Subset,
-    n: int | None,
-    alpha: float | None,
     draws: int | None,
-    by_label: bool,
     seed: int | None,
 ) -> None:
     """Print what weights per image claim about test images, and write the claims; None stands for the default."""
@@ -44,11 +42,11 @@ def run_per_input(
             members,
             images,
             indices=picked,
-            n=100_000 if n is None else n,
-            alpha=0.001 if alpha is None else alpha,
+            n=100_000 if claims.n is None else claims.n,
+            alpha=0.001 if claims.alpha is None else claims.alpha,
             seed=seed,
             how=None if draws is None else Perturbation(copies=draws),
-            by_label=by_label,
+            by_label=claims.by_label,
             on_progress=lambda done, _: show(done, "images"),
         )
     write_atomically(file, json.dumps(per_input_to_json(study), indent=1) + "\n")

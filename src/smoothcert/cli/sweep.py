@@ -62,12 +62,8 @@ def sweep(
     procedure = choose_procedure(FEW_VOTES.given(ctx))
     check_level("alpha", alpha)
     check_workers(workers)
-    row = chosen_row(recipe, ROWS.given(ctx))
-    configs: dict[str, TrainConfig] = {}
-    for value in _different(values):  # all of them before the first training, which may take hours
-        config = changes.config(recipe, row, [f"{over}={value}"])
-        config = config.changed(seed=opt.choose_seed(seed)) if config.seed is None else config
-        configs[value] = config if data_dir is None else config.changed(data_dir=str(data_dir))
+    configs = _configs(recipe, chosen_row(recipe, ROWS.given(ctx)), changes, over, values)
+    configs = {value: _placed(config, opt.choose_seed(seed), data_dir) for value, config in configs.items()}
     about = next(iter(configs.values()))
     images = load_dataset(about.dataset, split="test", data_dir=about.data_dir)
     picked = (subset if subset.is_chosen else opt.Subset(first=_IMAGES)).pick(images)
@@ -98,11 +94,19 @@ def sweep(
     print_sweep(over, rows)
 
 
-def _different(text: str) -> list[str]:
-    """Read the values to compare."""
+def _configs(
+    recipe: str, row: float | None, changes: opt.Changes, over: str, text: str
+) -> dict[str, TrainConfig]:
+    """Return all trainings before the first of them, which may take hours, by the value that they differ in."""
     values = [value.strip() for value in text.split(",")]
     if len(set(values)) < len(values) or "" in values:
         raise InvalidArgumentError(
             f"--values must be different values separated by commas, got {brief(text)}"
         )
-    return values
+    return {value: changes.config(recipe, row, [f"{over}={value}"]) for value in values}
+
+
+def _placed(config: TrainConfig, seed: int | None, data_dir: Path | None) -> TrainConfig:
+    """Return a training with the seed, unless it has one, and the place of its data."""
+    config = config.changed(seed=seed) if config.seed is None else config
+    return config if data_dir is None else config.changed(data_dir=str(data_dir))

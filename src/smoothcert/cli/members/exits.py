@@ -60,6 +60,9 @@ def choose_early_exit(given: Mapping[str, Any]) -> EarlyExit | None:
 
 def _made(name: str, given: Mapping[str, Any]) -> EarlyExit:
     spelled = _spelled(name)
+    for typed, option in spelled.items():
+        if option.required and typed not in given:
+            raise InvalidArgumentError(f"--{name} needs --{typed} ({option.text.rstrip('.')}); add it")
     told = {option.name: given[typed] for typed, option in spelled.items() if typed in given}
     try:
         return EARLY_EXITS[name].from_options(read_many(spelled.values(), told))

@@ -27,12 +27,13 @@ def path_option(*names: str, text: str, panel: str | None = None) -> Any:
     return typer.Option(*names, parser=read, metavar="PATH", help=text, rich_help_panel=panel)
 
 
-def folder_option(*names: str, text: str) -> Any:
+def folder_option(*names: str, text: str, panel: str | None = None) -> Any:
     """Return an option that takes a folder to write to, which need not be there yet.
 
     Args:
         names: of the option; errors use the last.
         text: its help.
+        panel: heading of its part of the help.
     """
     read = _reader(names[-1])
 
@@ -51,7 +52,7 @@ def folder_option(*names: str, text: str) -> Any:
             raise StoreError(f"{names[-1]} {found} cannot be a folder: {reason}") from error
         return found
 
-    return typer.Option(*names, parser=folder, metavar="PATH", help=text)
+    return typer.Option(*names, parser=folder, metavar="PATH", help=text, rich_help_panel=panel)
 
 
 def path_argument(name: str, text: str) -> Any:
