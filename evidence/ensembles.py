@@ -15,7 +15,7 @@ from smoothcert.report.variance_tables import variance_to_json
 
 import smoothcert as sc
 from smoothcert.data import Dataset
-from smoothcert.ensembles import AdaptiveEntry, load_model, make_ensemble
+from smoothcert.folders import load_model, make_ensemble
 from smoothcert.report import Summary, consensus_rate, member_curves
 from smoothcert.store import certify_panel
 from smoothcert.theory import study_ensemble
@@ -29,10 +29,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "softmax": {"rule": "softmax"},
     "hard": {"rule": "hard"},
     "max-margin": {"rule": "max-margin"},
-    "consensus-2": {"rule": "soft", "consensus": 2},
-    "consensus-3": {"rule": "soft", "consensus": 3},
+    "consensus-2": {"rule": "soft", "early_exit": sc.Consensus(2)},
+    "consensus-3": {"rule": "soft", "early_exit": sc.Consensus(3)},
     "sween": {"fit": "sween"},
-    "sween-adaptive": {"fit": "sween", "adaptive": AdaptiveEntry()},
+    "sween-adaptive": {"fit": "sween", "early_exit": sc.Adaptive()},
     "esbrs": {"fit": "esbrs"},
 }
 

@@ -101,7 +101,7 @@ def trained(kind: str, seed: int) -> Path:
         return folder
     members = [trained("single", member) for member in MEMBERS[seed]]
     if not folder.exists():
-        save_ensemble("soft", None, members, folder)
+        save_ensemble(members, folder)
     return folder
 
 

@@ -44,7 +44,7 @@ def _trained(kind: str, seed: int) -> Path:
         return folder
     members = [_trained("single", 5 * seed + member) for member in range(5)]
     if not folder.exists():
-        save_ensemble("soft", None, members, folder)
+        save_ensemble(members, folder)
     return folder
 
 

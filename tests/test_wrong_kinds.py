@@ -123,7 +123,10 @@ def calls(data, run):
         (sc.audit, {"run": "nowhere"}),
         (sc.load_classifier, {"folder": "nowhere", "noise": None}),
         (sc.load_dataset, {"name": "digits", "data_dir": None}),
-        (sc.save_ensemble, {"rule": "soft", "weights": None, "member_folders": ["nowhere"], "folder": "new"}),
+        (
+            sc.save_ensemble,
+            {"folders": ["nowhere"], "out": "new", "rule": "soft", "weights": None, "early_exit": None},
+        ),
         (sc.train, {"config": "nowhere", "out": "new"}),
         (sc.fine_tune, {"config": "nowhere", "members": "nowhere", "out": "new"}),
         (sc.FixedSample, {"n0": 10, "n": 10, "runner_up": False}),

@@ -85,9 +85,8 @@ def is_number(
     if isinstance(value, bool) or not isinstance(value, kinds):
         return False
     if isinstance(value, np.generic):
-        value = (
-            value.item()
-        )  # a limit would be rounded to NumPy's narrower kind, and compare as another number
+        # A limit would be rounded to NumPy's narrower kind, and compare as another number.
+        value = value.item()
     # Compared, not converted: an integer may be too large to become a float.
     if not -_LARGEST <= value <= _LARGEST:
         return False

@@ -87,7 +87,7 @@ def test_the_attack_refuses_them_too(classifier, digits, tmp_path):
 
 
 def test_an_ensemble_learnt_from_what_its_members_did(model_folder, tmp_path):
-    save_ensemble("soft", None, [model_folder, model_folder], tmp_path / "e")
-    save_ensemble("soft", None, [tmp_path / "e", model_folder], tmp_path / "nested")
+    save_ensemble([model_folder, model_folder], tmp_path / "e")
+    save_ensemble([tmp_path / "e", model_folder], tmp_path / "nested")
     assert trained_on(tmp_path / "nested") == ("digits",)
     assert sc.load_classifier(tmp_path / "nested").trained_for.datasets == ("digits",)

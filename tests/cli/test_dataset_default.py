@@ -26,7 +26,7 @@ def elsewhere(model_folder, tmp_path):
 
 
 def test_the_models_own_is_the_default(smoothcert, model_folder, tmp_path):
-    save_ensemble("soft", None, [model_folder, model_folder], tmp_path / "e")
+    save_ensemble([model_folder, model_folder], tmp_path / "e")
     for number, model in enumerate((model_folder, tmp_path / "e")):
         out = tmp_path / f"run-{number}"
         code, _, err = smoothcert("certify", model, "--first", "2", "--n", "100", *FAST, "--out", out)
@@ -45,7 +45,7 @@ def test_a_data_set_that_is_not_there_is_looked_for(smoothcert, refused, elsewhe
 def test_members_that_disagree_and_unknown_names_need_it(
     smoothcert, refused, model_folder, elsewhere, tmp_path, command
 ):
-    save_ensemble("soft", None, [model_folder, elsewhere("mnist")], tmp_path / "e")
+    save_ensemble([model_folder, elsewhere("mnist")], tmp_path / "e")
     out = () if command == "predict" else ("--out", tmp_path / "r")
     said = refused(smoothcert(command, tmp_path / "e", *out))
     assert "--dataset is needed" in said

@@ -3,9 +3,9 @@
 import json
 
 import pytest
-import torch
 
 import smoothcert as sc
+from small_networks import save_network
 from smoothcert.ensembles import (
     AdaptiveEnsemble,
     ConsensusEnsemble,
@@ -17,38 +17,16 @@ from smoothcert.ensembles import (
     refuse_overlap,
 )
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
-from smoothcert.folders import ModelCard, load_model, make_ensemble, save_checkpoint
-from smoothcert.networks import create_model
+from smoothcert.folders import load_model, make_ensemble
 from smoothcert.seeding import generator_for
 
 SHORT = ("--epochs", "1", "--max-train-images", "64")
 CHOSEN = ("--dataset", "digits", "--images", "60", "--draws", "2", "--seed", "5")
 
 
-def save_member(folder, seed, classes=10):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = create_model("convnet", num_classes=classes)
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=classes,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": "d"},
-        training={"seed": seed},
-        metrics={},
-        class_names=tuple(str(digit) for digit in range(classes)),
-    )
-    save_checkpoint(model, card, folder)
-    return folder
-
-
 @pytest.fixture
 def members(tmp_path):
-    return [save_member(tmp_path / f"member-{seed}", seed) for seed in range(3)]
+    return [save_network(tmp_path / f"member-{seed}", seed) for seed in range(3)]
 
 
 def outputs(folders):
@@ -196,7 +174,7 @@ def test_mistakes_are_one_sentence(options, sentence, members, smoothcert, refus
 
 
 def test_members_that_do_not_fit_are_refused(members, smoothcert, refused, tmp_path):
-    other = save_member(tmp_path / "other", 9, classes=3)
+    other = save_network(tmp_path / "other", 9, class_names=tuple("012"))
     out = tmp_path / "e"
     assert "agree on num_classes" in refused(smoothcert("ensemble", members[0], other, "--out", out))
     chosen = refused(smoothcert("ensemble", members[0], other, "--fit", "sween", *CHOSEN, "--out", out))
@@ -214,7 +192,7 @@ def test_members_that_do_not_fit_are_refused(members, smoothcert, refused, tmp_p
 @pytest.mark.parametrize(
     "options, message",
     [
-        ({"consensus": 4}, "from 1 to the 3 members"),
+        ({"early_exit": sc.Consensus(4)}, "from 1 to the 3 members"),
         ({"order_by_holdout": True, "rule": "loud"}, "unknown voting"),
     ],
 )
@@ -276,18 +254,18 @@ def test_the_test_of_adaptive_prediction_is_chosen_kept_and_told(members, smooth
     assert code == 0, err
     assert "asked by weight until clear (threshold 0.9, alpha 0.2)" in out
     model, card = load_model(tmp_path / "e")
-    assert (model.threshold, model.alpha) == (card.adaptive.threshold, card.adaptive.alpha) == (0.9, 0.2)
+    assert (model.threshold, model.alpha) == (card.early_exit.threshold, card.early_exit.alpha) == (0.9, 0.2)
     few = ("--first", 1, "--n", 100, "--seed", 1, "--workers", 1)
     assert smoothcert("certify", tmp_path / "e", *few, "--out", tmp_path / "run")[0] == 0
     run = sc.Run.open(tmp_path / "run")
-    assert run.manifest["ensemble"]["adaptive"] == {"threshold": 0.9, "alpha": 0.2}
+    assert run.manifest["ensemble"]["early_exit"] == {"kind": "adaptive", "threshold": 0.9, "alpha": 0.2}
     assert smoothcert("audit", tmp_path / "run")[0] == 0
     sc.write_report({"run": run}, tmp_path / "page.html", title="x")
     assert "adaptive threshold 0.9 alpha 0.2" in (tmp_path / "page.html").read_text()
     # Another test is another classifier, the paper's by default.
     assert smoothcert("ensemble", *members, "--adaptive", "--out", tmp_path / "usual")[0] == 0
     usual = load_model(tmp_path / "usual")[1]
-    assert (usual.adaptive.threshold, usual.adaptive.alpha) == (0.999, 0.05)
+    assert (usual.early_exit.threshold, usual.early_exit.alpha) == (0.999, 0.05)
     assert usual.digest != card.digest
     for wrong, sentence in (
         (("--adaptive-alpha", "0.2"), "--adaptive-alpha is for adaptive prediction: add --adaptive"),

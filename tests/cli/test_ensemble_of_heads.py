@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import smoothcert as sc
+from small_networks import random_network, small_card
 from smoothcert.ensembles import (
     ConsensusEnsemble,
     TrunkedEnsemble,
@@ -14,34 +15,17 @@ from smoothcert.ensembles import (
     order_by_noisy_accuracy,
 )
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.folders import ModelCard, load_model, save_checkpoint, save_ensemble
-from smoothcert.networks import create_model
+from smoothcert.folders import load_model, save_checkpoint, save_ensemble
 from smoothcert.seeding import generator_for
 
 CHOSEN = ("--dataset", "digits", "--images", "60", "--draws", "2", "--seed", "5")
 
 
 def save_network(folder, heads=4):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
-        model = create_model("convnet", num_classes=10, heads=heads, split="stage3").train()
-        with torch.no_grad():
-            model(torch.rand(64, 1, 8, 8))
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=10,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": "d"},
-        training={"seed": 1},
-        metrics={},
-        class_names=tuple("0123456789"),
-        heads=heads,
-        split="stage3",
-    )
+    card = small_card(training={"seed": 1}, heads=heads, split="stage3")
+    model = random_network(card, seed=1).train()
+    with torch.no_grad():
+        model(torch.rand(64, 1, 8, 8, generator=torch.Generator().manual_seed(1)))
     save_checkpoint(model.eval(), card, folder)
     return folder
 
@@ -58,7 +42,7 @@ def test_consensus_over_heads_makes_a_folder_that_certifies(network, smoothcert,
     model, card = load_model(tmp_path / "e")
     assert isinstance(model, TrunkedEnsemble)
     assert isinstance(model.ensemble, ConsensusEnsemble)
-    assert (card.heads, card.consensus, len(card.members)) == ((0, 1, 2, 3), 2, 1)
+    assert (card.heads, card.early_exit, len(card.members)) == ((0, 1, 2, 3), sc.Consensus(2), 1)
     image = sc.load_dataset("digits").image(0)
     found = sc.load_classifier(tmp_path / "e").certify(image, sc.FixedSample(n=500), seed=1, workers=1)
     assert found.samples == 600
@@ -149,7 +133,7 @@ def test_mistakes_are_one_sentence(arguments, sentence, network, smoothcert, ref
 
 
 def test_changed_folders_are_noticed(network, tmp_path):
-    save_ensemble("soft", None, [network], tmp_path / "e", consensus=2, heads=[3, 1])
+    save_ensemble([network], tmp_path / "e", early_exit=sc.Consensus(2), heads=[3, 1])
     assert load_model(tmp_path / "e")[0].evaluations_per_vote == 2
     content = json.loads((tmp_path / "e" / "ensemble.json").read_text())
     for heads, words in (([1, 3], "digest does not match"), ([1, 9], "from 0 to 3"), (None, "k must be")):
@@ -157,14 +141,14 @@ def test_changed_folders_are_noticed(network, tmp_path):
         with pytest.raises(CheckpointError, match=words):
             load_model(tmp_path / "e")
     with pytest.raises(InvalidArgumentError, match="only a single multi-head network has them"):
-        save_ensemble("soft", None, [network, network], tmp_path / "two", heads=[0, 1])
+        save_ensemble([network, network], tmp_path / "two", heads=[0, 1])
 
 
 @pytest.mark.slow
 def test_the_variance_of_heads_is_studied(network, smoothcert, tmp_path):
     for folder in (network, tmp_path / "e"):
         if folder != network:
-            save_ensemble("soft", None, [network], folder, consensus=2)
+            save_ensemble([network], folder, early_exit=sc.Consensus(2))
         code, out, err = smoothcert(
             "analyze", folder, "--variance", "--images", "4", "--noises", "20", "--seed", "1", "--json"
         )

@@ -9,8 +9,9 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.engines import build_engine
-from smoothcert.ensembles import AdaptiveEnsemble, Panel, VotingEnsemble, counted, model_digest
+from smoothcert.ensembles import AdaptiveEnsemble, Panel, VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.networks import counted, model_digest
 
 CLASSES, PIXELS = 4, 6
 
@@ -59,7 +60,7 @@ def test_every_row_is_what_the_definition_says(weights, threshold, alpha, rows):
     batch = images(rows)
     logits, passes = with_cost(ensemble, batch)
     every = ensemble.member_logits(batch)
-    asked = ensemble.asked(every)
+    asked = ensemble.members_asked(every)
     for row in range(rows):
         expected, who = reference(every[row].double().numpy(), weights, threshold, alpha)
         np.testing.assert_allclose(logits[row].exp().numpy(), expected, rtol=1e-4, atol=1e-6)

@@ -7,9 +7,9 @@ import torch
 from torch import nn
 
 import smoothcert as sc
-from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble, counted, model_digest
+from smoothcert.ensembles import ConsensusEnsemble, Panel, VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import MIN_ROWS
+from smoothcert.networks import MIN_ROWS, counted, model_digest
 
 CLASSES, PIXELS = 4, 6
 

@@ -8,7 +8,7 @@ from scipy.special import softmax as soft_max
 from torch import nn
 
 import smoothcert as sc
-from smoothcert.engines.onnx_engine import OnnxEngine
+from smoothcert.engines.runtimes.onnx import OnnxEngine
 from smoothcert.ensembles import VOTING_RULES, AdaptiveEnsemble, ConsensusEnsemble, VotingEnsemble
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from truth import CENTRE, HalfSpace
@@ -76,7 +76,7 @@ def test_every_rule_is_its_definition(rule, weights):
 @pytest.mark.parametrize("shift", [0.0, 1e6, 1e8, -1e8])
 def test_the_majority_wins_however_large_the_logits_are(shift):
     logits = torch.tensor([[[0.0, 8.0], [0.0, 8.0], [1e3, 0.0]]]) + shift
-    assert VOTING_RULES["hard"](logits, torch.full((3,), 1 / 3)).argmax(dim=1).tolist() == [1]
+    assert VOTING_RULES["hard"].combine(logits, torch.full((3,), 1 / 3)).argmax(dim=1).tolist() == [1]
 
 
 def test_tied_votes_go_to_the_larger_sum_of_logits():

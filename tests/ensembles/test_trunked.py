@@ -12,13 +12,9 @@ from smoothcert.ensembles import (
     TrunkedEnsemble,
     VotingEnsemble,
     chosen_heads,
-    counted,
-    exits_early,
-    model_digest,
-    whole_parts,
 )
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import MIN_ROWS, MultiHead
+from smoothcert.networks import MIN_ROWS, MultiHead, counted, exits_early, model_digest, whole_parts
 
 CLASSES, PIXELS, FEATURES, HEADS = 4, 6, 5, 5
 

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import smoothcert as sc
+from small_networks import save_network
 from smoothcert.data import Dataset
 from smoothcert.ensembles import (
     AdaptiveEnsemble,
@@ -18,42 +19,22 @@ from smoothcert.ensembles import (
 )
 from smoothcert.errors import CheckpointError, InvalidArgumentError, SmoothcertError
 from smoothcert.folders import (
-    AdaptiveEntry,
-    ModelCard,
     load_checkpoint,
     load_model,
     read_any_card,
-    save_checkpoint,
     save_ensemble,
 )
-from smoothcert.networks import create_model
 
 
 def save_member(folder, seed, *, sigma=0.25, shape=(1, 8, 8), names=("a", "b", "c")):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = create_model("convnet", num_classes=len(names), input_shape=shape)
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=len(names),
-        input_shape=shape,
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": sigma},
-        dataset={"name": "digits", "digest": "d"},
-        training={"seed": seed},
-        metrics={},
-        class_names=names,
-    )
-    save_checkpoint(model, card, folder)
-    return folder
+    noise = {"name": "gaussian", "sigma": sigma}
+    return save_network(folder, seed, noise=noise, input_shape=shape, class_names=names)
 
 
 @pytest.fixture
 def models(tmp_path):
     members = [save_member(tmp_path / "models" / f"member-{seed}", seed) for seed in range(3)]
-    save_ensemble("soft", None, members, tmp_path / "models" / "ensemble")
+    save_ensemble(members, tmp_path / "models" / "ensemble")
     return tmp_path / "models"
 
 
@@ -90,7 +71,7 @@ def test_moved_together_it_still_loads(models, tmp_path):
 
 def test_relative_paths_do_not_depend_on_the_working_directory(models, tmp_path, monkeypatch):
     monkeypatch.chdir(models)
-    card = save_ensemble("soft", [1, 3], ["member-0", "member-1"], "pair")
+    card = save_ensemble(["member-0", "member-1"], "pair", weights=[1, 3])
     monkeypatch.chdir(tmp_path)
     assert load_model("models/pair")[1] == card
 
@@ -99,26 +80,26 @@ def test_digest_depends_on_rule_weights_and_members_in_order(models):
     folders = [models / f"member-{number}" for number in range(3)]
     digests = {
         load_model(models / "ensemble")[1].digest,
-        save_ensemble("soft", [1, 2, 3], folders, models / "weighted").digest,
-        save_ensemble("soft", None, folders[:2], models / "two").digest,
-        save_ensemble("soft", None, folders[::-1], models / "reversed").digest,
+        save_ensemble(folders, models / "weighted", weights=[1, 2, 3]).digest,
+        save_ensemble(folders[:2], models / "two").digest,
+        save_ensemble(folders[::-1], models / "reversed").digest,
     }
     assert len(digests) == 4
 
 
 def test_ensembles_nest(models):
-    save_ensemble("soft", None, [models / "ensemble", models / "member-0"], models / "outer")
+    save_ensemble([models / "ensemble", models / "member-0"], models / "outer")
     outer, _ = load_model(models / "outer")
     assert outer.evaluations_per_vote == 4
 
 
 def test_saving_again_is_fine_saving_another_is_not(models):
     folders = [models / f"member-{number}" for number in range(3)]
-    save_ensemble("soft", None, folders, models / "ensemble")
+    save_ensemble(folders, models / "ensemble")
     with pytest.raises(CheckpointError, match="already holds another model"):
-        save_ensemble("soft", None, folders[:2], models / "ensemble")
+        save_ensemble(folders[:2], models / "ensemble")
     with pytest.raises(CheckpointError, match="already holds another model"):
-        save_ensemble("soft", None, folders[:2], models / "member-2")
+        save_ensemble(folders[:2], models / "member-2")
 
 
 @pytest.mark.parametrize(
@@ -133,20 +114,20 @@ def test_saving_again_is_fine_saving_another_is_not(models):
 def test_members_that_disagree_are_refused(models, other, message):
     save_member(models / "other", 9, **other)
     with pytest.raises(InvalidArgumentError, match=message):
-        save_ensemble("soft", None, [models / "member-0", models / "other"], models / "mixed")
+        save_ensemble([models / "member-0", models / "other"], models / "mixed")
     assert not (models / "mixed").exists()
 
 
 @pytest.mark.parametrize("rule, weights", [("loud", None), ("soft", [1.0])])
 def test_bad_rule_or_weights_are_refused_before_writing(models, rule, weights):
     with pytest.raises(SmoothcertError):
-        save_ensemble(rule, weights, [models / "member-0", models / "member-1"], models / "bad")
+        save_ensemble([models / "member-0", models / "member-1"], models / "bad", rule=rule, weights=weights)
     assert not (models / "bad").exists()
 
 
 def test_no_members_are_refused(models):
     with pytest.raises(InvalidArgumentError, match="at least one"):
-        save_ensemble("soft", None, [], models / "none")
+        save_ensemble([], models / "none")
 
 
 def test_changed_member_is_named(models):
@@ -170,7 +151,7 @@ def test_missing_member_is_named(models):
         ({"weights": [1]}, "damaged: weights must hold one number per member"),
         ({"members": []}, "damaged: members must hold"),
         ({"members": [{"path": ".", "digest": "x"}]}, "is a member of itself"),
-        ({"format": 2}, "damaged: format"),
+        ({"format": 1}, "damaged: format"),
     ],
 )
 def test_edited_json(models, change, message):
@@ -191,17 +172,24 @@ def folders(models, count=3):
 
 
 def test_consensus_and_adaptive_prediction_come_back(models):
-    save_ensemble("hard", [1, 2, 3], folders(models), models / "consensus", consensus=2)
+    save_ensemble(
+        folders(models), models / "consensus", rule="hard", weights=[1, 2, 3], early_exit=sc.Consensus(2)
+    )
     consensus, card = load_model(models / "consensus")
     assert isinstance(consensus, ConsensusEnsemble)
-    assert (consensus.k, consensus.ensemble.rule, card.consensus) == (2, "hard", 2)
+    assert (consensus.k, consensus.ensemble.rule, card.early_exit) == (2, "hard", sc.Consensus(2))
     assert not any(module.training for module in consensus.modules())
-    test = AdaptiveEntry(threshold=0.9)
-    save_ensemble("softmax", [1, 2, 3], folders(models), models / "adaptive", adaptive=test)
+    test = sc.Adaptive(threshold=0.9)
+    save_ensemble(folders(models), models / "adaptive", rule="softmax", weights=[1, 2, 3], early_exit=test)
     adaptive, card = load_model(models / "adaptive")
     assert isinstance(adaptive, AdaptiveEnsemble)
-    assert (adaptive.threshold, adaptive.alpha, adaptive.order, card.adaptive) == (0.9, 0.05, (2, 1, 0), test)
-    plain = save_ensemble("hard", [1, 2, 3], folders(models), models / "plain")
+    assert (adaptive.threshold, adaptive.alpha, adaptive.order, card.early_exit) == (
+        0.9,
+        0.05,
+        (2, 1, 0),
+        test,
+    )
+    plain = save_ensemble(folders(models), models / "plain", rule="hard", weights=[1, 2, 3])
     assert len({plain.digest, card.digest, load_model(models / "consensus")[1].digest}) == 3
 
 
@@ -217,40 +205,53 @@ def test_cards_are_read_without_weights(models):
 def test_files_from_before_these_fields_still_load(models):
     path = models / "ensemble" / "ensemble.json"
     content = json.loads(path.read_text())
-    for name in ("consensus", "adaptive", "fitted"):
+    for name in ("early_exit", "fitted"):
         del content[name]
     path.write_text(json.dumps(content))
     ensemble, card = load_model(models / "ensemble")
     assert isinstance(ensemble, VotingEnsemble)
-    assert (card.consensus, card.adaptive, card.fitted) == (None, None, ())
+    assert (card.early_exit, card.fitted) == (None, ())
 
 
 @pytest.mark.parametrize(
     "rule, weights, options, message",
     [
-        ("soft", None, {"consensus": 4}, "from 1 to the 3 members of the ensemble, got 4"),
-        ("soft", None, {"consensus": 0}, "from 1 to the 3 members of the ensemble, got 0"),
-        ("soft", [0, 0, 1], {"consensus": 2}, "the first 2 members have weight 0"),
+        ("soft", None, {"early_exit": sc.Consensus(4)}, "from 1 to the 3 members of the ensemble, got 4"),
+        ("soft", [0, 0, 1], {"early_exit": sc.Consensus(2)}, "the first 2 members have weight 0"),
         ("hard", [-1, 1, 1], {}, r"got \[-1, 1, 1\]"),
         ("softmax", [0, 0, 0], {}, "positive sum"),
         ("max-margin", [1, 2, 1], {}, "takes no weights"),
-        ("soft", None, {"adaptive": AdaptiveEntry()}, "of rule 'softmax', got 'soft'"),
-        ("softmax", None, {"adaptive": AdaptiveEntry(), "consensus": 2}, "choose one of them"),
+        ("soft", None, {"early_exit": sc.Adaptive()}, "of rule 'softmax', got 'soft'"),
     ],
 )
 def test_what_cannot_vote_is_refused_before_writing(models, rule, weights, options, message):
     with pytest.raises(InvalidArgumentError, match=message):
-        save_ensemble(rule, weights, folders(models), models / "bad", **options)
+        save_ensemble(folders(models), models / "bad", rule=rule, weights=weights, **options)
     assert not (models / "bad").exists()
 
 
 @pytest.mark.parametrize(
-    "change, message", [({"consensus": 3}, "was changed"), ({"consensus": 9}, "damaged: k must be")]
+    "entry, message",
+    [
+        ({"kind": "consensus", "k": 3}, "was changed"),
+        ({"kind": "consensus", "k": 9}, "damaged: k must be"),
+        ({"kind": "consensus", "k": 0}, "damaged: early_exit: .*k must be an integer from 1 .*got 0"),
+        ({"kind": "consensus", "k": 2.0}, "damaged: early_exit: .*k must be an integer"),
+        ({"kind": "consensus", "k": 2, "l": 1}, "has the settings k, got"),
+        ({"kind": "consensus"}, "has the settings k, got"),
+        ({"k": 2}, "unknown early exit None; known: adaptive, consensus"),
+        ({"kind": ["consensus"], "k": 2}, "unknown early exit"),
+        ({"kind": "sleep"}, "unknown early exit 'sleep'; known: adaptive, consensus"),
+        (2, "written as its kind and settings"),
+        (None, "was changed"),
+    ],
 )
-def test_edited_consensus_is_noticed(models, change, message):
-    save_ensemble("soft", None, folders(models), models / "consensus", consensus=2)
+def test_edited_consensus_is_noticed(models, entry, message):
+    save_ensemble(folders(models), models / "consensus", early_exit=sc.Consensus(2))
     path = models / "consensus" / "ensemble.json"
-    path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
+    card = json.loads(path.read_text())
+    assert card["early_exit"] == {"kind": "consensus", "k": 2}
+    path.write_text(json.dumps({**card, "early_exit": entry}))
     with pytest.raises(CheckpointError, match=message):
         load_model(models / "consensus")
 
@@ -261,10 +262,10 @@ def use(**changes):
 
 
 def test_what_was_fitted_is_kept_also_through_nesting(models):
-    save_ensemble("softmax", [1, 2, 3], folders(models), models / "inner", fitted=[use()])
+    save_ensemble(folders(models), models / "inner", rule="softmax", weights=[1, 2, 3], fitted=[use()])
     assert load_model(models / "inner")[1].fitted == (use(),)
     outer = save_ensemble(
-        "soft", None, [models / "inner", models / "member-0"], models / "outer", fitted=[use(purpose="order")]
+        [models / "inner", models / "member-0"], models / "outer", fitted=[use(purpose="order")]
     )
     assert outer.fitted == (use(purpose="order"), use())
 
@@ -273,7 +274,7 @@ def test_what_was_fitted_is_kept_also_through_nesting(models):
     "change", [{"noise": {"name": "gaussian", "sigma": 2.0}}, {"num_classes": 7}, {"class_names": ["x"]}]
 )
 def test_a_card_that_contradicts_its_members_is_refused(models, change):
-    save_ensemble("soft", None, folders(models), models / "edited")
+    save_ensemble(folders(models), models / "edited")
     path = models / "edited" / "ensemble.json"
     path.write_text(json.dumps({**json.loads(path.read_text()), **change}))
     with pytest.raises(CheckpointError, match=f"was changed: it says {next(iter(change))}"):
@@ -281,7 +282,9 @@ def test_a_card_that_contradicts_its_members_is_refused(models, change):
 
 
 def test_images_that_chose_the_weights_are_refused(models):
-    card = save_ensemble("softmax", [1, 2, 3], folders(models), models / "fitted", fitted=[use()])
+    card = save_ensemble(
+        folders(models), models / "fitted", rule="softmax", weights=[1, 2, 3], fitted=[use()]
+    )
     pixels = np.random.default_rng(0).random((30, 4), dtype=np.float32)
     splits = {
         split: Dataset.from_arrays(pixels, np.zeros(30, dtype=np.int64), split=split)

@@ -1,50 +1,24 @@
 """The ensembles of the first k members are those that would be made one by one; all are written, or none."""
 
 import pytest
-import torch
 
 import smoothcert as sc
+from small_networks import save_network
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import (
-    AdaptiveEntry,
-    ModelCard,
     load_model,
     make_ensemble,
     make_prefixes,
     prefix_name,
     read_any_card,
-    save_checkpoint,
 )
-from smoothcert.networks import create_model
 
 COUNT = 3
 
 
-def save(folder, seed, heads=None):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = create_model("convnet", num_classes=10, heads=heads)
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=10,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": "d"},
-        training={"seed": seed},
-        metrics={},
-        class_names=tuple(map(str, range(10))),
-        heads=heads,
-    )
-    save_checkpoint(model, card, folder)
-    return folder
-
-
 @pytest.fixture
 def members(tmp_path):
-    return [save(tmp_path / f"member-{seed}", seed) for seed in range(COUNT)]
+    return [save_network(tmp_path / f"member-{seed}", seed) for seed in range(COUNT)]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +31,7 @@ def chosen():
     [
         {},
         {"rule": "hard", "weights": [3.0, 1.0, 2.0]},
-        {"adaptive": AdaptiveEntry(threshold=0.9, alpha=0.2)},
+        {"early_exit": sc.Adaptive(threshold=0.9, alpha=0.2)},
         {"fit": "sween"},
         {"fit": "soft"},
     ],
@@ -100,7 +74,7 @@ def test_one_order_is_chosen_for_all(members, chosen, tmp_path):
 
 
 def test_heads_of_one_network_join_one_by_one(chosen, tmp_path):
-    network = save(tmp_path / "network", 0, heads=3)
+    network = save_network(tmp_path / "network", 0, heads=3)
     made = list(make_prefixes([network], tmp_path / "sizes").values())
     assert [card.heads for card in made] == [(0,), (0, 1), (0, 1, 2)]
     assert made[-1].digest == make_ensemble([network], tmp_path / "whole").digest
@@ -113,10 +87,13 @@ def test_heads_of_one_network_join_one_by_one(chosen, tmp_path):
 
 
 def test_nobody_is_spared_by_a_consensus_of_all(members, tmp_path):
-    made = make_prefixes(members, tmp_path / "sizes", consensus=2).values()
-    assert [card.consensus for card in made] == [None, None, 2]
-    whole = make_prefixes(members[:2], tmp_path / "two", consensus=2).values()
-    assert [card.consensus for card in whole] == [None, 2]  # as the command for the whole would write it
+    made = make_prefixes(members, tmp_path / "sizes", early_exit=sc.Consensus(2)).values()
+    assert [card.early_exit for card in made] == [None, None, sc.Consensus(2)]
+    whole = make_prefixes(members[:2], tmp_path / "two", early_exit=sc.Consensus(2)).values()
+    assert [card.early_exit for card in whole] == [
+        None,
+        sc.Consensus(2),
+    ]  # as the command for the whole would write it
 
 
 def test_names_sort_by_size():
@@ -133,7 +110,11 @@ def test_what_cannot_be_written_whole_leaves_nothing(members, chosen, tmp_path):
     for error, options, sentence in (
         (InvalidArgumentError, {"weights": [0.0, 1.0, 1.0]}, "ensemble of the first 1 of 3 members: weights"),
         (InvalidArgumentError, {"weights": [1.0, 1.0]}, "got 2 for 3 members"),
-        (InvalidArgumentError, {"consensus": 4}, "^k must be an integer from 1 to the 3 members"),
+        (
+            InvalidArgumentError,
+            {"early_exit": sc.Consensus(4)},
+            "^k must be an integer from 1 to the 3 members",
+        ),
         (InvalidArgumentError, {"rule": "best"}, "best"),
         (InvalidArgumentError, {"fit": "sween"}, "needs hold-out images"),
     ):

@@ -158,7 +158,7 @@ def ensemble_folder(model_folder, tmp_path_factory):
         for weight in model.parameters():
             weight += 0.03 * torch.from_numpy(random.standard_normal(weight.shape)).float()
     save_checkpoint(model, card, folder / "moved")
-    save_ensemble("soft", None, [model_folder, folder / "moved"], folder / "ensemble")
+    save_ensemble([model_folder, folder / "moved"], folder / "ensemble")
     return folder / "ensemble"
 
 
@@ -189,7 +189,7 @@ def test_command_prints_a_table_or_json_and_writes_figures(ensemble_folder, tmp_
 
 
 def test_mistakes_are_one_sentence(model_folder, tmp_path, monkeypatch, capsys):
-    save_ensemble("soft", None, [model_folder, model_folder], tmp_path / "twins")
+    save_ensemble([model_folder, model_folder], tmp_path / "twins")
     for args, sentence in (
         ((tmp_path / "twins", "--variance", "--images", "2"), "logits never differ"),
         ((model_folder, "--variance", "--images", "2"), "holds a single model"),

@@ -18,6 +18,7 @@ from smoothcert.training.objectives.some_consistency import SomeConsistency
 from smoothcert.training.objectives.some_gaussian import SomeGaussian
 from smoothcert.training.objectives.some_smoothmix import SomeSmoothMix
 from training import circular_reference as reference
+from training.tiny_networks import network_of_heads
 
 METHODS = {
     "some-gaussian": SomeGaussian,
@@ -151,17 +152,6 @@ def test_the_cosine_penalty_keeps_its_digits_under_autocast_and_moves_heads_apar
 # --- where gradients flow ---
 
 
-def network():
-    """Three heads on a shared layer, in float64."""
-    rng = np.random.default_rng(7)
-    trunk = nn.Sequential(nn.Linear(reference.D, reference.HIDDEN), nn.Tanh())
-    heads = [nn.Linear(reference.HIDDEN, reference.CLASSES) for _ in range(reference.HEADS)]
-    model = MultiHead(trunk, heads).double()
-    for weight in model.parameters():
-        weight.data = torch.from_numpy(rng.normal(0, 1.5, tuple(weight.shape)))
-    return model
-
-
 def batch():
     images = torch.from_numpy(np.random.default_rng(8).random((8, reference.D)))
     return images, torch.tensor([1, 2, 0, 0, 0, 2, 1, 1])
@@ -179,7 +169,7 @@ def loss_of(objective, model):
 @pytest.mark.parametrize("k", range(reference.HEADS))
 def test_no_head_gets_a_gradient_through_the_weights_it_gives(kind, k):
     """With every other head's own loss gone, moving head k changes nothing but its own loss."""
-    model = network()
+    model = network_of_heads(1.5)
     objective = kind(cosine=0.0, threshold=0.5)
     (images, labels), draws = batch(), source()
     copies = draws.copies(images, objective.m)
@@ -203,7 +193,7 @@ def test_the_trunk_learns_from_every_head(kind):
     """Silencing any one head changes the trunk's gradient."""
     gradients = []
     for silent in (None, *range(reference.HEADS)):
-        model = network()
+        model = network_of_heads(1.5)
         if silent is not None:
             model.heads[silent].register_forward_hook(lambda module, inputs, output: output.detach())
         loss_of(kind(cosine=0.0), model).backward()

@@ -22,7 +22,7 @@ def members(tmp_path_factory):
     sc.train({**SHORT, "model": "convnet"}, home / "a")
     sc.train({**SHORT, "model": "resnet8"}, home / "b")
     sc.train({**SHORT, "sigma": 0.5}, home / "louder")
-    sc.save_ensemble("soft", None, [home / "a", home / "b"], home / "ensemble")
+    sc.save_ensemble([home / "a", home / "b"], home / "ensemble")
     return home
 
 

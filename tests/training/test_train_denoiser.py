@@ -75,7 +75,7 @@ def test_the_folder_certifies_joins_ensembles_and_stores_the_classifier_once(hom
     )
     assert stored < 4 * weights + 3_000
     folders = [home / "denoised", home / "second", home / "denoised" / "best"]
-    sc.save_ensemble("soft", None, folders, home / "both")
+    sc.save_ensemble(folders, home / "both")
     ensemble, card = load_model(home / "both")
     assert len({entry.digest for entry in card.members[:2]}) == 2
     image = sc.load_dataset("digits", "test").batch([0])[0]

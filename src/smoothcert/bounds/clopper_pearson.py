@@ -40,7 +40,7 @@ def clopper_pearson_lower(successes: ArrayLike, trials: ArrayLike, alpha: float)
 
     Example:
         >>> round(clopper_pearson_lower(99_000, 100_000, alpha=0.001), 6)
-        0.988998
+        0.988989
     """
     k, n = _checked(successes, trials, alpha)
     a, b = np.maximum(k, 1), n - k + 1

@@ -15,9 +15,8 @@ from smoothcert.certificates.procedure import Plan, Trial
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import CHUNK_VOTES, Counts, Phase
 
-_GROWTH = (
-    1.1  # of the votes between two looks: inverting the e-process takes milliseconds, so not at every border
-)
+# Of the votes between two looks: inverting the e-process takes milliseconds, so not at every border.
+_GROWTH = 1.1
 _CURVE_POINTS = 128  # where a simulation reckons bounds
 _TYPICAL_SHARE = 4  # a quarter of the cap, for choices about speed
 

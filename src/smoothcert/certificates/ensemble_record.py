@@ -2,69 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from torch import nn
 
 from smoothcert.certificates.identity import identities
-from smoothcert.ensembles import (
-    AdaptiveEnsemble,
-    ConsensusEnsemble,
-    EarlyExitEnsemble,
-    Panel,
-    TrunkedEnsemble,
-    VotingEnsemble,
-    exits_early,
-)
-from smoothcert.networks import MultiHead, one_headed
+from smoothcert.networks import Composite, classifiers_of
 
 
 def ensemble_records(model: Any) -> tuple[dict[str, Any] | None, ...]:
     """Return one record per answer of a model; None for what is no ensemble.
 
     Not needed to tell two ensembles apart, which their identity does: it lets a reader of the run find the members,
-    and compute how often a consensus spared the others.
+    compute how often a consensus spared the others, and install the packages that a rule or an early exit came from.
     """
-    parts = model.classifiers if isinstance(model, Panel) else (model,)
-    return tuple(_record_if_any(part) for part in parts)
+    return tuple(_record(part) if isinstance(part, Composite) else None for part in classifiers_of(model))
 
 
-def _record_if_any(model: Any) -> dict[str, Any] | None:
-    if isinstance(model, TrunkedEnsemble):
-        return {**_record(model.ensemble), "members": _heads(model.trunk, model.members)}
-    if isinstance(model, MultiHead):
-        return {
-            "kind": type(model).__name__,
-            "rule": "soft",
-            "members": _heads(model.trunk, model.heads),
-            "evaluations_per_vote": model.evaluations_per_vote,
-        }
-    return _record(model) if isinstance(model, VotingEnsemble | EarlyExitEnsemble) else None
+def _record(model: Composite) -> dict[str, Any] | None:
+    record, packages = model.record(_identity_alone), model.packages()
+    return {**record, "packages": packages} if record is not None and packages else record
 
 
-def _heads(trunk: nn.Module, heads: Iterable[nn.Module]) -> list[str]:
-    """Return the identities that heads have where they are certified alone."""
-    return [identities(one_headed(trunk, head))[0] for head in heads]
-
-
-def _record(model: VotingEnsemble | EarlyExitEnsemble) -> dict[str, Any]:
-    voting = model if isinstance(model, VotingEnsemble) else model.ensemble
-    record: dict[str, Any] = {
-        "kind": type(model).__name__,
-        "rule": voting.rule,
-        "members": [identities(member)[0] for member in model.members],
-        "evaluations_per_vote": model.evaluations_per_vote,
-    }
-    if isinstance(model, AdaptiveEnsemble):
-        record["adaptive"] = {"threshold": model.threshold, "alpha": model.alpha}
-    if isinstance(model, ConsensusEnsemble):
-        first = list(model.members)[: model.k]
-        # Unknown where a first member stops early itself: its votes differ in cost.
-        record["consensus"] = model.k
-        record["first_evaluations"] = (
-            None
-            if any(exits_early(member) for member in model.members)
-            else sum(int(getattr(member, "evaluations_per_vote", 1)) for member in first)
-        )
-    return record
+def _identity_alone(member: nn.Module) -> str:
+    return identities(member)[0]

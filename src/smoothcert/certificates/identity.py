@@ -7,15 +7,14 @@ from typing import Any
 from torch import nn
 
 from smoothcert.certificates.fingerprint import Fingerprint
-from smoothcert.ensembles import Panel, model_digest
+from smoothcert.networks import classifiers_of, model_digest
 
 _UNSETTLED = "/unsettled"
 
 
 def identities(model: Any) -> tuple[str, ...]:
     """Return one identity per answer of a model; a panel names its classifiers."""
-    parts = model.classifiers if isinstance(model, Panel) else (model,)
-    return tuple(_identity(part) for part in parts)
+    return tuple(_identity(part) for part in classifiers_of(model))
 
 
 def is_settled(identity: str) -> bool:
@@ -34,11 +33,11 @@ def _identity(model: Any) -> str:
     A fingerprint covers code, class names, and the values, arrays, functions, modules and global variables that it
     refers to. It tells two closures of one function apart; what is read from files or the network is not in it.
     """
-    found = Fingerprint(model_digest)
+    fingerprint = Fingerprint(model_digest)
     if isinstance(model, nn.Module):
-        text = f"{model_digest(model)}/{found.text(model)}"
+        text = f"{model_digest(model)}/{fingerprint.text(model)}"
     else:
         name = getattr(model, "__qualname__", type(model).__qualname__)
         module = getattr(model, "__module__", None) or type(model).__module__
-        text = f"callable:{module}.{name}:{found.text(model)}"
-    return text if found.settled else f"{text}{_UNSETTLED}"
+        text = f"callable:{module}.{name}:{fingerprint.text(model)}"
+    return text if fingerprint.settled else f"{text}{_UNSETTLED}"

@@ -7,7 +7,7 @@ from pathlib import Path
 from smoothcert.arguments import check_path
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.certificates.trained_for import TrainedFor
-from smoothcert.ensembles import EarlyExitEnsemble, Panel, VotingEnsemble
+from smoothcert.ensembles import panel_of
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders import EnsembleCard, load_model, read_any_card, trained_on
 from smoothcert.noise import NoiseLaw, noise_from
@@ -46,12 +46,11 @@ def panel_classifier(
         classifier: what `load_classifier` made of it.
     """
     card = read_any_card(folder)
-    ensemble = classifier.model
-    if not isinstance(card, EnsembleCard) or not isinstance(ensemble, VotingEnsemble | EarlyExitEnsemble):
+    panel = panel_of(classifier.model)
+    if not isinstance(card, EnsembleCard) or panel is None:
         raise InvalidArgumentError(
             f"{folder} has no members of its own that could be certified beside it; give an ensemble of model folders"
         )
-    panel = Panel(ensemble)
     together = SmoothedClassifier(
         panel,
         noise=classifier.noise,

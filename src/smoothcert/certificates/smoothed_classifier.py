@@ -12,11 +12,11 @@ from smoothcert.arguments import check_kind
 from smoothcert.certificates.certificate import Certificate
 from smoothcert.certificates.certification import Certification, check_batch_size
 from smoothcert.certificates.ensemble_record import ensemble_records
-from smoothcert.certificates.fixed_sample import FixedSample
 from smoothcert.certificates.identity import identities, is_settled
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.prediction import plan_prediction
 from smoothcert.certificates.procedure import Plan, Procedure
+from smoothcert.certificates.procedures.fixed import FixedSample
 from smoothcert.certificates.trained_for import TrainedFor
 from smoothcert.engines import Engine, Model, build_engine, engine_rule
 from smoothcert.ensembles import HoldoutUse

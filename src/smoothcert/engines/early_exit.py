@@ -10,8 +10,8 @@ from torch import nn
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.rows import rows_in_cache
-from smoothcert.engines.understood import refuse_intercepted
-from smoothcert.ensembles import counted, whole_parts
+from smoothcert.engines.understood import refuse_intercepted, runs_known_code
+from smoothcert.networks import counted, whole_parts
 
 
 class EarlyExitEngine(Engine):
@@ -40,7 +40,8 @@ class EarlyExitEngine(Engine):
         self.registered_name = kind.registered_name  # type: ignore[misc]  # as every instance of `kind` has it
         super().__init__(model, num_classes, example, first.device)
         self.as_is = all(part.as_is for part in self._parts.values())
-        self.shareable = all(part.shareable for part in self._parts.values())
+        # The exit itself is not in any part, and may be another package's code.
+        self.shareable = all(part.shareable for part in self._parts.values()) and runs_known_code(model)
         refuse_other_answers(self.exact_forward, lambda batch: model(batch.to(self.device)), example)
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102

@@ -41,17 +41,13 @@ def refuse_not_understood(model: nn.Module) -> None:
         if id(part) in seen:
             raise EngineUnavailableError(f"its {_title(name, part)} is in two places")
         seen[id(part)] = name
-        if not _is_known_class(type(part)):
-            raise EngineUnavailableError(
-                f"its {_title(name, part)} is code of your own, which is run as it is"
-            )
+        reason = _own_code(part)
+        if reason:
+            raise EngineUnavailableError(f"its {_title(name, part)} {reason}")
         if isinstance(part, _BATCH_NORMS) and _cancels(part):
             raise EngineUnavailableError(
                 f"the means of its {_title(name, part)} dwarf its deviations, so folding would round otherwise"
             )
-        for held in _held(part):
-            if callable(held) and not _is_known(held):
-                raise EngineUnavailableError(f"its {_title(name, part)} holds code of your own")
 
 
 def _cancels(norm: nn.BatchNorm1d | nn.BatchNorm2d | nn.BatchNorm3d) -> bool:
@@ -73,6 +69,20 @@ def is_understood(model: Any) -> bool:
     except (EngineUnavailableError, AttributeError):  # a callable of another kind has no modules
         return False
     return True
+
+
+def runs_known_code(model: nn.Module) -> bool:
+    """Return whether a module and its parts run no code but torch's and this package's, layers in two places or not."""
+    return all(_own_code(part) is None for part in model.modules())
+
+
+def _own_code(part: nn.Module) -> str | None:
+    """Return how one module, its parts aside, comes to run code from elsewhere; None if it does not."""
+    if not _is_known_class(type(part)):
+        return "is code of your own, which is run as it is"
+    if any(callable(held) and not _is_known(held) for held in _held(part)):
+        return "holds code of your own"
+    return None
 
 
 def refuse_intercepted(model: nn.Module) -> None:

@@ -1,16 +1,15 @@
 """Ensembles: several classifiers -> one classifier."""
 
-from smoothcert.ensembles.adaptive import AdaptiveEnsemble
-from smoothcert.ensembles.consensus import ConsensusEnsemble
-from smoothcert.ensembles.early_exit import EarlyExitEnsemble
-from smoothcert.ensembles.model_digest import model_digest
-from smoothcert.ensembles.panel import Panel
-from smoothcert.ensembles.passes import Priced, counted, exits_early, whole_parts
-from smoothcert.ensembles.rules import UNWEIGHTED_RULES, VOTING_RULES
+from smoothcert.ensembles.early_exit import EARLY_EXITS, EarlyExit, early_exit_from
+from smoothcert.ensembles.early_exit_ensemble import Ask, EarlyExitEnsemble
+from smoothcert.ensembles.exits.adaptive import Adaptive, AdaptiveEnsemble
+from smoothcert.ensembles.exits.consensus import Consensus, ConsensusEnsemble
+from smoothcert.ensembles.panel import Panel, panel_of
 from smoothcert.ensembles.trunked import TrunkedEnsemble, chosen_heads
-from smoothcert.ensembles.voting import VotingEnsemble
+from smoothcert.ensembles.voting import VotingEnsemble, members_of
+from smoothcert.ensembles.voting_rule import VOTING_RULES, VotingRule, showing_faults
 from smoothcert.ensembles.weights.esbrs import EsbrsFit, fit_esbrs, solve_esbrs
-from smoothcert.ensembles.weights.fit_weights import FITTED_RULES, IMAGES, WEIGHT_FITS, Holdout, OnProgress
+from smoothcert.ensembles.weights.fit_weights import WEIGHT_FITS, Holdout, OnProgress, WeightFit
 from smoothcert.ensembles.weights.holdout import HoldoutUse, common_holdout, refuse_overlap
 from smoothcert.ensembles.weights.margin_bounds import failure_bound, mixing_helps, success_bound
 from smoothcert.ensembles.weights.margins import MarginMoments, Perturbation, margin_moments
@@ -20,14 +19,16 @@ from smoothcert.ensembles.weights.simplex import minimise_quadratic
 from smoothcert.ensembles.weights.sween import SWEEN_SOLVERS, SweenFit, fit_sween
 
 __all__ = [
-    "FITTED_RULES",
-    "IMAGES",
+    "EARLY_EXITS",
     "SWEEN_SOLVERS",
-    "UNWEIGHTED_RULES",
     "VOTING_RULES",
     "WEIGHT_FITS",
+    "Adaptive",
     "AdaptiveEnsemble",
+    "Ask",
+    "Consensus",
     "ConsensusEnsemble",
+    "EarlyExit",
     "EarlyExitEnsemble",
     "EsbrsFit",
     "Holdout",
@@ -38,25 +39,26 @@ __all__ = [
     "PerInputClaim",
     "PerInputEsbrs",
     "Perturbation",
-    "Priced",
     "SweenFit",
     "TrunkedEnsemble",
     "VotingEnsemble",
+    "VotingRule",
+    "WeightFit",
     "chosen_heads",
     "common_holdout",
-    "counted",
-    "exits_early",
+    "early_exit_from",
     "failure_bound",
     "fit_esbrs",
     "fit_sween",
     "margin_moments",
     "member_outputs",
+    "members_of",
     "minimise_quadratic",
     "mixing_helps",
-    "model_digest",
     "order_by_noisy_accuracy",
+    "panel_of",
     "refuse_overlap",
+    "showing_faults",
     "solve_esbrs",
     "success_bound",
-    "whole_parts",
 ]

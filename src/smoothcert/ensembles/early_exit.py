@@ -1,70 +1,84 @@
-"""What ensembles that stop asking early have in common."""
+"""When an ensemble stops asking its members: kinds by name, and their settings."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import torch
-from torch import nn
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.options import Option, listed, make, options_of
+from smoothcert.registry import Registry, name_of
+from smoothcert.visible import brief
 
-from smoothcert.ensembles.voting import VotingEnsemble
+if TYPE_CHECKING:
+    from smoothcert.ensembles.early_exit_ensemble import EarlyExitEnsemble
+    from smoothcert.ensembles.voting import VotingEnsemble
 
-# From a member and a batch to its logits (rows, classes) and the network evaluations of each row (rows,).
-Ask = Callable[[nn.Module, torch.Tensor], tuple[torch.Tensor, torch.Tensor]]
 
+@dataclass(frozen=True)
+class EarlyExit(ABC):
+    """The settings of one kind of early exit: a frozen dataclass of plain values, in a file of the kind's name.
 
-class EarlyExitEnsemble(nn.Module, ABC):
-    """A voting ensemble that asks some members only about the noisy images that are still open.
-
-    Not the same classifier as the ensemble it wraps: it has certificates of its own. Whether to stop must be
-    decided by the noisy image alone, row by row, else those are not true.
-
-    Args:
-        ensemble: members, rule and weights.
+    Not the classifier: `over` makes that of an ensemble. The fields are what cards and manifests keep, and, with the
+    sentences of the docstring, the options of the command line.
     """
 
-    def __init__(self, ensemble: VotingEnsemble) -> None:
-        super().__init__()
-        self.ensemble = ensemble
-        self.training = ensemble.training
-
-    @property
-    def members(self) -> nn.ModuleList:
-        """The ensemble's members, in the ensemble's order."""
-        return self.ensemble.members
-
-    @property
-    def evaluations_per_vote(self) -> int:
-        """Most network evaluations that one vote can cost; `vote` counts what it did cost."""
-        return self.ensemble.evaluations_per_vote
-
-    def forward(self, batch: torch.Tensor) -> torch.Tensor:
-        """Return logits, (rows, classes), asking members about the open rows only."""
-        return self.vote(batch, _uncounted)[0]
+    rule: ClassVar[str | None] = None
+    """The only voting rule that it is made for; None for any."""
 
     @abstractmethod
-    def vote(self, batch: torch.Tensor, ask: Ask) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return logits, (rows, classes), and the network evaluations that each row took, (rows,).
+    def over(self, ensemble: VotingEnsemble) -> EarlyExitEnsemble:
+        """Return an ensemble that stops early, of one that does not."""
 
-        Args:
-            batch: noisy images.
-            ask: how to ask a member; called with at least `MIN_ROWS` rows if `batch` has as many.
-        """
+    def spares(self, members: int) -> bool:
+        """Return whether it could stop before the last of so many members."""
+        return True
 
-    @abstractmethod
-    def asked(self, member_logits: torch.Tensor) -> torch.Tensor:
-        """Return which members `vote` asks, (rows, members), from every member's logits (rows, members, classes)."""
+    def sentence(self) -> str:
+        """Return what it does, to be read after "rule soft, "."""
+        settings = ", ".join(f"{name} {brief(value)}" for name, value in asdict(self).items())
+        return f"early exit {name_of(type(self))} ({settings})"
 
-    @abstractmethod
-    def combine(self, member_logits: torch.Tensor) -> torch.Tensor:
-        """Return what `forward` would, (rows, classes), from every member's logits (rows, members, classes)."""
+    def describe(self) -> dict[str, Any]:
+        """Return its kind and settings as plain values, for `early_exit_from`."""
+        return {"kind": name_of(type(self)), **asdict(self)}
 
-    def member_logits(self, batch: torch.Tensor) -> torch.Tensor:
-        """Return the logits of every member, also of those that would not be asked, (rows, members, classes)."""
-        return self.ensemble.member_logits(batch)
+    @classmethod
+    def options(cls) -> tuple[Option, ...]:
+        """Return what it can be told on a command line."""
+        return options_of(cls)
+
+    @classmethod
+    def from_options(cls, given: dict[str, Any]) -> Self:
+        """Return the early exit of options by name; None counts as not given."""
+        made: Self = make("early exit", name_of(cls), cls, given)
+        return made
 
 
-def _uncounted(member: nn.Module, batch: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """Ask a member where nobody wants to know what it costs."""
-    return member(batch), torch.zeros(len(batch), dtype=torch.int64, device=batch.device)
+EARLY_EXITS: Registry[type[EarlyExit]] = Registry(
+    "early exit",
+    "smoothcert.ensembles.exits",
+    lambda member: isinstance(member, type) and issubclass(member, EarlyExit),
+)
+
+
+def early_exit_from(about: Mapping[str, Any]) -> EarlyExit:
+    """Return the early exit that `describe` described; refuse what describes none that there is.
+
+    Args:
+        about: kind and settings, as they came from a file.
+    """
+    settings = dict(about)
+    member = EARLY_EXITS[settings.pop("kind", None)]  # None is answered by the known ones
+    names = [option.field for option in options_of(member)]
+    if set(settings) != set(names):
+        raise InvalidArgumentError(
+            f"early exit {about['kind']!r} has the settings {listed(names)}, got {brief(sorted(settings))}"
+        )
+    try:
+        made = member(**settings)
+    except (TypeError, ValueError) as error:  # another package's code
+        raise InvalidArgumentError(f"early exit {about['kind']!r}: {error}") from error
+    return made

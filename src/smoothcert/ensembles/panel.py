@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
 
 from smoothcert.arguments import check_kind
-from smoothcert.ensembles.early_exit import EarlyExitEnsemble
-from smoothcert.ensembles.model_digest import model_digest
+from smoothcert.ensembles.early_exit_ensemble import EarlyExitEnsemble
 from smoothcert.ensembles.trunked import TrunkedEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.networks import (
+    Composite,
+    Run,
+    WholeParts,
+    counted,
+    evaluations_of,
+    exits_early,
+    model_digest,
+    whole_parts,
+)
 
 Ensemble = VotingEnsemble | EarlyExitEnsemble
 
 
-class Panel(nn.Module):
+class Panel(Composite):
     """Several classifiers asked at once, so that comparing them costs no more than asking every member once.
 
     Not a classifier: it gives several answers to each image, the members' in their order and then the ensembles'.
@@ -27,6 +37,8 @@ class Panel(nn.Module):
         ensembles: an ensemble whose members answer too, or several with the same members in the same order.
         names: one name per answer; default "member-0", .., "ensemble" ("ensemble-0", .. if there are several).
     """
+
+    folds_by_part: ClassVar[bool] = True
 
     def __init__(self, ensembles: Ensemble | Sequence[Ensemble], names: Sequence[str] | None = None) -> None:
         super().__init__()
@@ -74,7 +86,12 @@ class Panel(nn.Module):
     @property
     def evaluations_per_vote(self) -> tuple[int, ...]:
         """Network evaluations per vote that each classifier would cost by itself, at most."""
-        return tuple(int(getattr(one, "evaluations_per_vote", 1)) for one in self.classifiers)
+        return tuple(evaluations_of(one) for one in self.classifiers)
+
+    @property
+    def exits_early(self) -> bool:
+        """Whether the votes of one of its ensembles differ in cost."""
+        return any(exits_early(ensemble) for ensemble in self.ensembles)
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
         """Return all answers, (rows, answers, classes)."""
@@ -84,6 +101,28 @@ class Panel(nn.Module):
         """Return all answers, (rows, answers, classes), from those of the members, (rows, members, classes)."""
         together = [ensemble.combine(member_logits).unsqueeze(1) for ensemble in self.ensembles]  # type: ignore[operator]
         return torch.cat([member_logits, *together], dim=1)
+
+    def whole_parts(self, example: torch.Tensor) -> WholeParts:
+        """Return those of its members if an ensemble exits early, else itself."""
+        if not self.exits_early:
+            return super().whole_parts(example)
+        return [part for member in self.members for part in whole_parts(member, example)]
+
+    def counted(self, batch: torch.Tensor, run: Run) -> tuple[torch.Tensor, torch.Tensor]:
+        """Return all answers and what each classifier would cost by itself, (rows, answers)."""
+        if not self.exits_early:
+            each = torch.tensor(self.evaluations_per_vote, device=batch.device)
+            return run(self, batch), each.repeat(len(batch), 1)
+        answers = [counted(member, batch, run) for member in self.members]
+        logits = torch.stack([answer for answer, _ in answers], dim=1)
+        evaluations = torch.stack([cost for _, cost in answers], dim=1)
+        together = [ensemble.cost(logits, evaluations).unsqueeze(1) for ensemble in self.ensembles]  # type: ignore[operator]
+        return self.combine(logits), torch.cat([evaluations, *together], dim=1)
+
+
+def panel_of(model: Any) -> Panel | None:
+    """Return a panel of an ensemble and its members; None for what has no members that read images."""
+    return Panel(model) if isinstance(model, VotingEnsemble | EarlyExitEnsemble) else None
 
 
 def _refuse_heads(ensembles: Sequence[nn.Module]) -> None:

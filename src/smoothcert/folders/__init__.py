@@ -1,11 +1,12 @@
 """Folders: files of a model <-> a classifier; cards, weights, ensembles."""
 
+from smoothcert.folders.agreement import check_agreement
 from smoothcert.folders.build import make_ensemble
 from smoothcert.folders.build_prefixes import make_prefixes, prefix_name
 from smoothcert.folders.checkpoint import CARD_FILE, load_checkpoint, read_card, save_checkpoint
 from smoothcert.folders.denoised_folder import classifier_card, denoise, denoised_entry
-from smoothcert.folders.ensemble_card import MOST_MEMBERS, AdaptiveEntry, EnsembleCard
-from smoothcert.folders.ensemble_folder import check_agreement, load_model, read_any_card, save_ensemble
+from smoothcert.folders.ensemble_card import MOST_MEMBERS, EnsembleCard
+from smoothcert.folders.ensemble_folder import load_model, read_any_card, save_ensemble
 from smoothcert.folders.member_folders import gather_members
 from smoothcert.folders.membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from smoothcert.folders.model_card import LEFT_OUT, ModelCard, drop_unset, first_fault, read_record
@@ -17,7 +18,6 @@ __all__ = [
     "ENSEMBLE_FILE",
     "LEFT_OUT",
     "MOST_MEMBERS",
-    "AdaptiveEntry",
     "EnsembleCard",
     "ModelCard",
     "WeightsFile",

@@ -7,9 +7,8 @@ from pathlib import Path
 
 from smoothcert.data import Dataset
 from smoothcert.ensembles import (
-    FITTED_RULES,
-    IMAGES,
     WEIGHT_FITS,
+    EarlyExit,
     Holdout,
     HoldoutUse,
     OnProgress,
@@ -17,21 +16,20 @@ from smoothcert.ensembles import (
     order_by_noisy_accuracy,
 )
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.folders.ensemble_card import AdaptiveEntry, EnsembleCard
+from smoothcert.folders.ensemble_card import EnsembleCard
 from smoothcert.folders.ensemble_folder import save_ensemble
-from smoothcert.folders.from_card import assembled
+from smoothcert.folders.from_card import ensemble_from
 from smoothcert.folders.member_folders import gather_members
 from smoothcert.folders.membership import ENSEMBLE_FILE
 
 
 def make_ensemble(
-    member_folders: Sequence[str | Path],
+    folders: Sequence[str | Path],
     out: str | Path,
     *,
     rule: str | None = None,
     weights: Sequence[float] | None = None,
-    consensus: int | None = None,
-    adaptive: AdaptiveEntry | None = None,
+    early_exit: EarlyExit | None = None,
     fit: str | None = None,
     order_by_holdout: bool = False,
     dataset: Dataset | None = None,
@@ -43,13 +41,11 @@ def make_ensemble(
     """Write an ensemble folder; choose order and weights on noisy hold-out images first, where asked for.
 
     Args:
-        member_folders: folders of models or of ensembles; of a single multi-head network the heads are the members.
-        out: where to write; made if missing.
-        rule: a name in `VOTING_RULES`; "soft" by default, for fitted weights the one they are for, and "softmax" for
-            adaptive prediction.
-        weights: one number per member (>= 0 but for rule "soft"), in the order of `member_folders` or of the heads.
-        consensus: members whose agreement spares the others.
-        adaptive: the test of adaptive prediction.
+        folders: of models or of ensembles; of a single multi-head network the heads are the members.
+        out: folder to write; made if missing.
+        rule: a name in `VOTING_RULES`; by default the one that fitted weights or the early exit are for, or "soft".
+        weights: one number per member (>= 0 but for rule "soft"), in the order of `folders` or of the heads.
+        early_exit: when to stop asking members; None asks all.
         fit: a name in `WEIGHT_FITS` that chooses the weights.
         order_by_holdout: put the member that is most accurate on noisy images first.
         dataset: the hold-out to choose by; not a test split.
@@ -58,18 +54,18 @@ def make_ensemble(
         seed: of noise and perturbations; None draws one and records it.
         on_progress: told how much of each choice is done.
     """
-    folders = [Path(folder) for folder in member_folders]
-    rule = resolved_rule(rule, weights, adaptive, fit)
+    places = [Path(folder) for folder in folders]
+    rule = resolved_rule(rule, weights, early_exit, fit)
     if fit is None and not order_by_holdout:
-        return save_ensemble(rule, weights, folders, out, consensus=consensus, adaptive=adaptive)
+        return save_ensemble(places, out, rule=rule, weights=weights, early_exit=early_exit)
     if seed is None and (Path(out) / ENSEMBLE_FILE).exists():
         raise CheckpointError(f"{out} already holds an ensemble; choose another folder or remove it")
-    holdout = holdout_of(folders, dataset, fit, images, draws, seed, on_progress)
+    holdout = holdout_of(places, dataset, fit, images, draws, seed, on_progress)
     # Before the members are asked about thousands of images: whatever will be wrong whichever weights are found.
-    assembled(holdout.members, rule, weights, consensus, adaptive)
+    ensemble_from(holdout.members, rule, weights, early_exit)
     used, heads = [], None
     if fit is not None:
-        weights, figures = WEIGHT_FITS[fit](holdout)
+        weights, figures = WEIGHT_FITS[fit].choose(holdout)
         used.append(holdout.use(fit, figures))
     if order_by_holdout:
         order, use = chosen_order(holdout)
@@ -77,22 +73,22 @@ def make_ensemble(
         if holdout.of_heads:
             heads = order
         else:
-            folders = [folders[place] for place in order]
-        weights = None if weights is None else [weights[place] for place in order]
+            places = [places[number] for number in order]
+        weights = None if weights is None else [weights[number] for number in order]
     return save_ensemble(
-        rule, weights, folders, out, consensus=consensus, adaptive=adaptive, heads=heads, fitted=used
+        places, out, rule=rule, weights=weights, early_exit=early_exit, heads=heads, fitted=used
     )
 
 
 def resolved_rule(
-    rule: str | None, weights: Sequence[float] | None, adaptive: AdaptiveEntry | None, fit: str | None
+    rule: str | None, weights: Sequence[float] | None, early_exit: EarlyExit | None, fit: str | None
 ) -> str:
     """Return the rule that is meant; refuse what contradicts fitted weights. Arguments as for `make_ensemble`."""
-    if adaptive is not None and rule is None:
-        rule = "softmax"  # the only one that its test is made for
+    if early_exit is not None and rule is None:
+        rule = early_exit.rule
     if fit is not None:
         _refuse_other_weights(fit, rule, weights)
-        return FITTED_RULES.get(fit, "softmax")
+        return WEIGHT_FITS[fit].rule
     return "soft" if rule is None else rule
 
 
@@ -106,14 +102,12 @@ def chosen_order(holdout: Holdout) -> tuple[list[int], HoldoutUse]:
 
 def _refuse_other_weights(fit: str, rule: str | None, weights: Sequence[float] | None) -> None:
     """Refuse an unknown way to fit, and what contradicts fitted weights."""
-    WEIGHT_FITS[fit]
+    own = WEIGHT_FITS[fit].rule
     if weights is not None:
         raise InvalidArgumentError(f"fit {fit!r} chooses the weights; leave weights out")
-    own = FITTED_RULES.get(fit, "softmax")
     if rule not in (None, own):
-        what = "logits" if own == "soft" else "probabilities"
         raise InvalidArgumentError(
-            f"fit {fit!r} chooses weights of {what}, for rule {own!r}, got rule {rule!r}"
+            f"fit {fit!r} chooses weights of {WEIGHT_FITS[fit].weighs}, for rule {own!r}, got rule {rule!r}"
         )
 
 
@@ -143,7 +137,7 @@ def holdout_of(
         members.models,
         members.noise,
         dataset,
-        images=IMAGES[fit or "sween"] if images is None else images,
+        images=WEIGHT_FITS[fit or "sween"].images if images is None else images,
         draws=draws,
         seed=seed,
         on_progress=on_progress,

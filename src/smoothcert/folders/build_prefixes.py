@@ -8,24 +8,23 @@ from pathlib import Path
 
 from smoothcert.arguments import check_path
 from smoothcert.data import Dataset
-from smoothcert.ensembles import WEIGHT_FITS, Holdout, HoldoutUse, OnProgress
+from smoothcert.ensembles import WEIGHT_FITS, EarlyExit, Holdout, HoldoutUse, OnProgress
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders.build import chosen_order, holdout_of, resolved_rule
-from smoothcert.folders.ensemble_card import AdaptiveEntry, EnsembleCard
+from smoothcert.folders.ensemble_card import EnsembleCard
 from smoothcert.folders.ensemble_folder import read_any_card, save_ensemble
-from smoothcert.folders.from_card import assembled
+from smoothcert.folders.from_card import ensemble_from
 from smoothcert.folders.membership import ENSEMBLE_FILE
 from smoothcert.folders.model_card import ModelCard
 
 
 def make_prefixes(
-    member_folders: Sequence[str | Path],
+    folders: Sequence[str | Path],
     out: str | Path,
     *,
     rule: str | None = None,
     weights: Sequence[float] | None = None,
-    consensus: int | None = None,
-    adaptive: AdaptiveEntry | None = None,
+    early_exit: EarlyExit | None = None,
     fit: str | None = None,
     order_by_holdout: bool = False,
     dataset: Dataset | None = None,
@@ -40,21 +39,21 @@ def make_prefixes(
     members answered once; the order is chosen once, on all of them. What is not named here is as for `make_ensemble`.
 
     Args:
-        member_folders: in the order in which they join; of a single multi-head network the heads do.
+        folders: in the order in which they join; of a single multi-head network the heads do.
         out: where to write the folders k-1, k-2, .. (k-01, .. if there are ten or more).
         weights: those of the first k members, scaled, are the weights of k.
-        consensus: as many members or fewer have nobody to spare and are plain.
+        early_exit: where so few members leave nobody to spare, they are plain.
     """
-    folders, rule = [Path(folder) for folder in member_folders], resolved_rule(rule, weights, adaptive, fit)
-    count, of_heads = _members(folders, weights)
+    places, rule = [Path(folder) for folder in folders], resolved_rule(rule, weights, early_exit, fit)
+    count, of_heads = _members(places, weights)
     home = check_path("out", out)
     targets = {k: home / prefix_name(k, count) for k in range(1, count + 1)}
     holdout, order, used = None, list(range(count)), []
     if fit is not None or order_by_holdout:
         if seed is None:
             _refuse_taken(targets.values())
-        holdout = holdout_of(folders, dataset, fit, images, draws, seed, on_progress)
-        assembled(holdout.members, rule, weights, consensus, adaptive)  # before thousands of images are asked
+        holdout = holdout_of(places, dataset, fit, images, draws, seed, on_progress)
+        ensemble_from(holdout.members, rule, weights, early_exit)  # before thousands of images are asked
         if order_by_holdout:
             order, use = chosen_order(holdout)
             used.append(use)
@@ -65,12 +64,13 @@ def make_prefixes(
             with _named(k, count):
                 shares, fitted = _weights(first, weights, holdout, fit)
                 cards[targets[k]] = save_ensemble(
-                    rule,
-                    shares,
-                    folders if of_heads else [folders[place] for place in first],
+                    places if of_heads else [places[number] for number in first],
                     targets[k],
-                    consensus=consensus if k == count or (consensus or 0) < k else None,
-                    adaptive=adaptive,
+                    rule=rule,
+                    weights=shares,
+                    early_exit=early_exit
+                    if early_exit is None or k == count or early_exit.spares(k)
+                    else None,
                     heads=first if of_heads else None,
                     fitted=[*fitted, *used],
                 )
@@ -85,7 +85,7 @@ def prefix_name(k: int, count: int) -> str:
 def _members(folders: Sequence[Path], weights: Sequence[float] | None) -> tuple[int, bool]:
     """Return how many members there are, and whether they are heads of one network."""
     if not folders:
-        raise InvalidArgumentError("member_folders must name at least one folder, got none")
+        raise InvalidArgumentError("folders must name at least one folder, got none")
     card = read_any_card(folders[0]) if len(folders) == 1 else None
     heads = card.heads if isinstance(card, ModelCard) else None
     count = len(folders) if heads is None else heads
@@ -122,8 +122,8 @@ def _weights(
         return None if weights is None else [weights[place] for place in first], []
     places = sorted(first)  # as `make_ensemble` fits: in the order in which the members were given
     part = holdout.only(places)
-    found, figures = WEIGHT_FITS[fit](part)
-    by_place = dict(zip(places, found, strict=True))
+    chosen, figures = WEIGHT_FITS[fit].choose(part)
+    by_place = dict(zip(places, chosen, strict=True))
     return [by_place[place] for place in first], [part.use(fit, figures)]
 
 

@@ -17,7 +17,7 @@ from smoothcert.errors import CheckpointError, StoreError
 from smoothcert.folders.filling import filled, refuse_other_network
 from smoothcert.folders.model_card import MOST_CARD_BYTES, ModelCard, read_record
 from smoothcert.folders.weights_file import open_weights
-from smoothcert.networks import Denoised, weights_digest
+from smoothcert.networks import stored_part, weights_digest
 from smoothcert.reading import kind_of
 
 WEIGHTS_FILE, CARD_FILE = "model.safetensors", "model.json"
@@ -38,8 +38,8 @@ def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> Mo
     if os.path.lexists(folder / CARD_FILE):
         raise CheckpointError(f"{folder} already holds a model; choose another folder or remove it")
     card = card.model_copy(update={"digest": weights_digest(model)})
-    stored = model.denoiser if isinstance(model, Denoised) else model
-    tensors = {name: value.detach().cpu().contiguous() for name, value in stored.state_dict().items()}
+    state = stored_part(model).state_dict()
+    tensors = {name: value.detach().cpu().contiguous() for name, value in state.items()}
     text = card.model_dump_json(indent=2) + "\n"
     if len(text) > MOST_CARD_BYTES:
         raise CheckpointError(

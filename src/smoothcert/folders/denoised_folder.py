@@ -8,7 +8,7 @@ from pathlib import Path
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders.checkpoint import load_checkpoint, read_card, save_checkpoint
 from smoothcert.folders.model_card import DenoisedEntry, ModelCard
-from smoothcert.networks import Denoised, DnCNN, refuse_shapes, weights_digest
+from smoothcert.networks import Denoised, DnCNN, denoised_of, refuse_shapes, weights_digest
 
 
 def denoised_entry(model: Denoised, classifier: str | Path, folder: str | Path) -> DenoisedEntry:
@@ -56,8 +56,9 @@ def denoise(denoised: str | Path, classifier: str | Path, folder: str | Path) ->
         classifier: folder of the other classifier; images of the same shape.
         folder: where to write.
     """
-    old, card = load_checkpoint(denoised)
-    if not isinstance(old, Denoised):
+    loaded, card = load_checkpoint(denoised)
+    old = denoised_of(loaded)
+    if old is None:
         raise InvalidArgumentError(f"{denoised} holds no denoiser; train one with --classifier")
     network, other = load_checkpoint(classifier)[0], classifier_card(classifier)
     refuse_shapes(old.denoiser, other.input_shape, card.input_shape)

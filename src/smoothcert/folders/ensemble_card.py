@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, PlainSerializer, PlainValidator
 
-from smoothcert.ensembles import HoldoutUse
+from smoothcert.ensembles import EarlyExit, HoldoutUse, early_exit_from
+from smoothcert.errors import SmoothcertError
 from smoothcert.fields import STRICT, Digest, Place, Text
 from smoothcert.folders.card_fields import Classes, ClassNames, Noise, Shape
 from smoothcert.networks import MOST_HEADS
@@ -24,13 +25,21 @@ class MemberEntry(BaseModel):
     digest: Text
 
 
-class AdaptiveEntry(BaseModel):
-    """The test of adaptive prediction; arguments as for `AdaptiveEnsemble`."""
+def _early_exit(about: object) -> EarlyExit:
+    """Return the early exit of an entry, or the one that is given as it is."""
+    if isinstance(about, EarlyExit):
+        return about
+    if not isinstance(about, dict):
+        raise ValueError("an early exit is written as its kind and settings")
+    try:
+        return early_exit_from(about)
+    except SmoothcertError as error:
+        raise ValueError(str(error)) from error
 
-    model_config = STRICT
 
-    threshold: float = 0.999
-    alpha: float = 0.05
+EarlyExitEntry = Annotated[
+    EarlyExit, PlainValidator(_early_exit), PlainSerializer(lambda early_exit: early_exit.describe())
+]
 
 
 class EnsembleCard(BaseModel):
@@ -49,15 +58,14 @@ class EnsembleCard(BaseModel):
         noise: what `NoiseLaw.describe` returned, of every member.
         class_names: one name per class, of every member.
         digest: `model_digest` of the ensemble.
-        consensus: members whose agreement spares the others, or None to ask all.
-        adaptive: when to stop asking by adaptive prediction, or None.
+        early_exit: when to stop asking, by kind and settings; None asks all members.
         heads: numbers of the heads that vote, in order, where the one member is a multi-head network; else None.
         fitted: choices that were made on labelled images, of members that are ensembles too.
     """
 
     model_config = STRICT
 
-    format: Literal[1] = 1
+    format: Literal[2] = 2
     method: Literal["ensemble"] = "ensemble"
     rule: Text
     weights: tuple[float, ...] | None
@@ -67,7 +75,6 @@ class EnsembleCard(BaseModel):
     noise: Noise
     class_names: ClassNames
     digest: Digest
-    consensus: int | None = None
-    adaptive: AdaptiveEntry | None = None
+    early_exit: EarlyExitEntry | None = None
     heads: tuple[int, ...] | None = Field(default=None, max_length=MOST_HEADS)
     fitted: tuple[HoldoutUse, ...] = Field(default=(), max_length=1_000)

@@ -10,30 +10,26 @@ from torch import nn
 
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.atomic import write_atomically
-from smoothcert.ensembles import HoldoutUse, model_digest
+from smoothcert.ensembles import EARLY_EXITS, EarlyExit, HoldoutUse, early_exit_from
 from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.folders.agreement import check_agreement, refuse_other_facts
 from smoothcert.folders.checkpoint import CARD_FILE, load_checkpoint, read_card
-from smoothcert.folders.ensemble_card import AdaptiveEntry, EnsembleCard, MemberEntry
-from smoothcert.folders.from_card import assembled
+from smoothcert.folders.ensemble_card import EnsembleCard, MemberEntry
+from smoothcert.folders.from_card import ensemble_from
 from smoothcert.folders.membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from smoothcert.folders.model_card import ModelCard, read_record
-from smoothcert.networks import MultiHead
+from smoothcert.networks import model_digest, multi_head_of
 from smoothcert.reading import kind_of
 from smoothcert.visible import brief
 
-__all__ = ["ENSEMBLE_FILE", "check_agreement", "load_model", "read_any_card", "save_ensemble"]
-
-_MUST_AGREE = ("noise", "num_classes", "input_shape", "class_names")
-
 
 def save_ensemble(
-    rule: str,
-    weights: Sequence[float] | None,
-    member_folders: Sequence[str | Path],
-    folder: str | Path,
+    folders: Sequence[str | Path],
+    out: str | Path,
     *,
-    consensus: int | None = None,
-    adaptive: AdaptiveEntry | None = None,
+    rule: str = "soft",
+    weights: Sequence[float] | None = None,
+    early_exit: EarlyExit | None = None,
     heads: Sequence[int] | None = None,
     fitted: Sequence[HoldoutUse] = (),
 ) -> EnsembleCard:
@@ -43,27 +39,28 @@ def save_ensemble(
     again changes nothing; a folder that holds another model is refused.
 
     Args:
+        folders: of models or of ensembles, trained on the same noise and classes; of a single multi-head network the
+            heads are the members.
+        out: folder to write; made if missing.
         rule: a name in `VOTING_RULES`.
         weights: one number per member (per head of a single multi-head network), >= 0 but for rule "soft"; None for
             equal ones.
-        member_folders: folders of models or of ensembles, trained on the same noise and classes; of a single
-            multi-head network the heads are the members.
-        folder: where to write; made if missing.
-        consensus: members whose agreement spares the others; None asks all.
-        adaptive: the test of adaptive prediction (rule "softmax"); None asks all.
+        early_exit: when to stop asking members; None asks all.
         heads: numbers of the heads that vote, in order; all of a single multi-head network by default.
         fitted: the images that chose weights or order; those of members that are ensembles are added.
     """
-    check_kind("member_folders", member_folders, (list, tuple), "a list of model folders")
-    home = check_path("folder", folder).resolve()
-    loaded = [load_model(check_path("each of member_folders", member)) for member in member_folders]
+    check_kind("folders", folders, (list, tuple), "a list of model folders")
+    home = check_path("out", out).resolve()
+    _check_stored(early_exit)
+    loaded = [load_model(check_path("each of folders", member)) for member in folders]
     cards = [card for _, card in loaded]
     models = [model for model, _ in loaded]
-    if heads is None and len(models) == 1 and isinstance(models[0], MultiHead):
-        heads = range(len(models[0].heads))
-    ensemble = assembled(models, rule, weights, consensus, adaptive, heads)
-    check_agreement(member_folders, cards)
-    paths = [Path(os.path.relpath(Path(member).resolve(), home)).as_posix() for member in member_folders]
+    network = multi_head_of(*models)
+    if heads is None and network is not None:
+        heads = range(len(network.heads))
+    ensemble = ensemble_from(models, rule, weights, early_exit, heads)
+    check_agreement(folders, cards)
+    paths = [Path(os.path.relpath(Path(member).resolve(), home)).as_posix() for member in folders]
     card = EnsembleCard(
         rule=rule,
         weights=None if weights is None else tuple(weights),
@@ -75,25 +72,12 @@ def save_ensemble(
         noise=cards[0].noise,
         class_names=cards[0].class_names,
         digest=model_digest(ensemble),
-        consensus=consensus,
-        adaptive=adaptive,
+        early_exit=early_exit,
         heads=None if heads is None else tuple(heads),
         fitted=_uses(fitted, cards),
     )
     _write(card, home)
     return card
-
-
-def check_agreement(member_folders: Sequence[str | Path], cards: Sequence[ModelCard | EnsembleCard]) -> None:
-    """Refuse members that were trained for different images, classes or noise; name the first that differs."""
-    for name in _MUST_AGREE:
-        for member, card in zip(member_folders, cards, strict=True):
-            if getattr(card, name) != getattr(cards[0], name):
-                raise InvalidArgumentError(
-                    f"members must agree on {name}: {member_folders[0]} has "
-                    f"{brief(getattr(cards[0], name))}, {member} has {brief(getattr(card, name))}; choose members "
-                    "trained alike"
-                )
 
 
 def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
@@ -122,10 +106,10 @@ def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
         raise CheckpointError(f"{folder} holds both {CARD_FILE} and {ENSEMBLE_FILE}; remove one of them")
     card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
     loaded = [_member(folder, entry) for entry in card.members]
-    _refuse_other_facts(folder, card, [found for _, found in loaded])
+    refuse_other_facts(folder / ENSEMBLE_FILE, card, [member for _, member in loaded])
     try:
         members = [model for model, _ in loaded]
-        ensemble = assembled(members, card.rule, card.weights, card.consensus, card.adaptive, card.heads)
+        ensemble = ensemble_from(members, card.rule, card.weights, card.early_exit, card.heads)
     except (InvalidArgumentError, LookupError) as error:
         raise CheckpointError(f"{folder / ENSEMBLE_FILE} is damaged: {error}") from error
     if card.digest != model_digest(ensemble):
@@ -134,19 +118,6 @@ def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
             "and members"
         )
     return ensemble.eval().requires_grad_(False), card
-
-
-def _refuse_other_facts(
-    folder: Path, card: EnsembleCard, members: Sequence[ModelCard | EnsembleCard]
-) -> None:
-    """Refuse a card that says of the ensemble what its members do not say of themselves."""
-    for fact in _MUST_AGREE:
-        for member in members:
-            if getattr(member, fact) != getattr(card, fact):
-                raise CheckpointError(
-                    f"{folder / ENSEMBLE_FILE} was changed: it says {fact} {brief(getattr(card, fact))}, its members "
-                    f"say {brief(getattr(member, fact))}; restore it or make the ensemble again"
-                )
 
 
 def _member(home: Path, entry: MemberEntry) -> tuple[nn.Module, ModelCard | EnsembleCard]:
@@ -166,11 +137,24 @@ def _member(home: Path, entry: MemberEntry) -> tuple[nn.Module, ModelCard | Ense
 def _uses(fitted: Sequence[HoldoutUse], cards: Sequence[ModelCard | EnsembleCard]) -> tuple[HoldoutUse, ...]:
     """Return the choices made for an ensemble and for its members, each once."""
     inner = [use for card in cards if isinstance(card, EnsembleCard) for use in card.fitted]
-    found: list[HoldoutUse] = []
+    uses: list[HoldoutUse] = []
     for use in (*fitted, *inner):
-        if use not in found:
-            found.append(use)
-    return tuple(found)
+        if use not in uses:
+            uses.append(use)
+    return tuple(uses)
+
+
+def _check_stored(early_exit: EarlyExit | None) -> None:
+    """Refuse what a card could not give back."""
+    if early_exit is None:
+        return
+    check_kind("early_exit", early_exit, EarlyExit, "an early exit such as Consensus(k=2), or None")
+    about = early_exit.describe()
+    if about["kind"] not in EARLY_EXITS or early_exit_from(about) != early_exit:
+        raise InvalidArgumentError(
+            f"early_exit {brief(early_exit)} is not in the registry, so no folder can name it; install it by an entry "
+            f"point of the group {EARLY_EXITS.folder}"
+        )
 
 
 def _write(card: EnsembleCard, home: Path) -> None:

@@ -10,10 +10,11 @@ from torch import nn
 
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.folders.agreement import check_agreement
 from smoothcert.folders.ensemble_card import EnsembleCard
-from smoothcert.folders.ensemble_folder import check_agreement, load_model
+from smoothcert.folders.ensemble_folder import load_model
 from smoothcert.folders.model_card import ModelCard
-from smoothcert.networks import MultiHead
+from smoothcert.networks import multi_head_of
 from smoothcert.noise import NoiseLaw, noise_from
 
 
@@ -42,7 +43,7 @@ def gather_members(folders: Sequence[Path], dataset: Dataset) -> Members:
         dataset: images that they will be asked about.
     """
     if not folders:
-        raise InvalidArgumentError("member_folders must name at least one folder, got none")
+        raise InvalidArgumentError("folders must name at least one folder, got none")
     loaded = [load_model(folder) for folder in folders]
     cards = tuple(card for _, card in loaded)
     check_agreement(folders, cards)
@@ -53,6 +54,6 @@ def gather_members(folders: Sequence[Path], dataset: Dataset) -> Members:
             f"{dataset.num_classes} of {dataset.input_shape}; choose the data set they were trained on"
         )
     models = [model for model, _ in loaded]
-    several = models[0] if len(models) == 1 and isinstance(models[0], MultiHead) else None
-    members = models if several is None else [several.head(number) for number in range(len(several.heads))]
-    return Members(tuple(members), noise_from(dict(cards[0].noise)), cards, several is not None)
+    network = multi_head_of(*models)
+    members = models if network is None else [network.head(number) for number in range(len(network.heads))]
+    return Members(tuple(members), noise_from(dict(cards[0].noise)), cards, network is not None)

@@ -9,9 +9,10 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.networks.composite import Composite, evaluations_of, packages_of, surrogate_of
 
 
-class Denoised(nn.Module):
+class Denoised(Composite):
     """A denoiser and a classifier as one classifier of noisy images.
 
     Not a training of the classifier: it stays in eval mode with frozen weights whatever mode this module is put into,
@@ -32,7 +33,7 @@ class Denoised(nn.Module):
     @property
     def evaluations_per_vote(self) -> int:
         """Most evaluations of the classifier that one vote can cost; the denoiser, like a trunk, is not counted."""
-        return int(getattr(self.classifier, "evaluations_per_vote", 1))
+        return evaluations_of(self.classifier)
 
     def train(self, mode: bool = True) -> Self:
         """Put the denoiser into a mode; the classifier stays in eval mode."""
@@ -44,6 +45,24 @@ class Denoised(nn.Module):
         """Return the classifier's logits for the denoised images, (rows, classes)."""
         logits: torch.Tensor = self.classifier(self.denoiser(batch))
         return logits
+
+    def surrogate(self) -> nn.Module:
+        """Return the denoiser before the classifier's surrogate."""
+        classifier = surrogate_of(self.classifier)
+        return self if classifier is self.classifier else Denoised(self.denoiser, classifier)
+
+    def packages(self) -> dict[str, str]:
+        """Return those that the classifier is made with."""
+        return packages_of(self.classifier)
+
+    def stored_part(self) -> nn.Module:
+        """Return the denoiser; the classifier stays in its own folder."""
+        return self.denoiser
+
+
+def denoised_of(model: nn.Module) -> Denoised | None:
+    """Return a model that is a denoiser before a classifier; None for any other."""
+    return model if isinstance(model, Denoised) else None
 
 
 def refuse_shapes(denoiser: nn.Module, classifier_shape: Sequence[int], images: Sequence[int]) -> None:
@@ -64,7 +83,7 @@ def refuse_shapes(denoiser: nn.Module, classifier_shape: Sequence[int], images: 
     denoiser.eval()  # no statistics of a black image
     try:
         with torch.no_grad():
-            found = denoiser(torch.zeros(1, *images, dtype=weights.dtype, device=weights.device))
+            cleaned = denoiser(torch.zeros(1, *images, dtype=weights.dtype, device=weights.device))
     except RuntimeError as error:
         reason = " ".join(str(error).split())[:160]
         raise InvalidArgumentError(
@@ -72,8 +91,8 @@ def refuse_shapes(denoiser: nn.Module, classifier_shape: Sequence[int], images: 
         ) from error
     finally:
         denoiser.train(training)
-    if tuple(found.shape[1:]) != tuple(images):
+    if tuple(cleaned.shape[1:]) != tuple(images):
         raise InvalidArgumentError(
-            f"the denoiser turns images of shape {tuple(images)} into {tuple(found.shape[1:])}; it must keep the "
+            f"the denoiser turns images of shape {tuple(images)} into {tuple(cleaned.shape[1:])}; it must keep the "
             "shape, because the classifier takes no other"
         )

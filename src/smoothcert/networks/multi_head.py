@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks.architecture import remembered_build
+from smoothcert.networks.composite import Composite
 from smoothcert.networks.head_splits import resolve_split
 from smoothcert.networks.stages import Stages, network_stages, stages_of
 
 
-class MultiHead(nn.Module):
+class MultiHead(Composite):
     """One trunk, several heads, and the mean of the heads' logits as the prediction.
 
     Not a voting ensemble of whole networks: the trunk runs once for all heads. For other rules than the mean, and
@@ -68,6 +71,21 @@ class MultiHead(nn.Module):
                 f"head number must be an integer from 0 to {len(self.heads) - 1}, got {number!r}"
             )
         return one_headed(self.trunk, self.heads[number])
+
+    def record(self, identity_of: Callable[[nn.Module], str]) -> dict[str, Any]:
+        """Return the heads, named as they are where they are certified alone; they vote as rule "soft" does."""
+        return {
+            "kind": type(self).__name__,
+            "rule": "soft",
+            "members": [identity_of(one_headed(self.trunk, head)) for head in self.heads],
+            "evaluations_per_vote": self.evaluations_per_vote,
+        }
+
+
+def multi_head_of(*models: nn.Module) -> MultiHead | None:
+    """Return the multi-head network that some models are, if they are a single one; else None."""
+    first = models[0] if len(models) == 1 else None
+    return first if isinstance(first, MultiHead) else None
 
 
 def one_headed(trunk: nn.Module, head: nn.Module) -> nn.Module:

@@ -78,10 +78,10 @@ class AttackedImage:
         """Read what `to_json` wrote; raise ValueError for anything else."""
         if not isinstance(record, Mapping) or set(record) != {"idx", "label", "attempts", "certified"}:
             raise ValueError("an image has the fields idx, label, attempts and certified")
-        index, label, found, certified = (record[k] for k in ("idx", "label", "attempts", "certified"))
-        if not isinstance(found, list) or not 1 <= len(found) <= _MOST_ATTEMPTS:
+        index, label, stored, certified = (record[k] for k in ("idx", "label", "attempts", "certified"))
+        if not isinstance(stored, list) or not 1 <= len(stored) <= _MOST_ATTEMPTS:
             raise ValueError(f"attempts of image {index!r} are not a list of 1 to {_MOST_ATTEMPTS:,}")
-        attempts = tuple(Attempt(distance, predicted) for distance, predicted in map(_pair, found))
+        attempts = tuple(Attempt(distance, predicted) for distance, predicted in map(_pair, stored))
         for attempt in attempts:
             _check(attempt.distance, attempt.predicted, index)
         if certified is not None:

@@ -8,10 +8,13 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from smoothcert.certificates import Certification
+from smoothcert.certificates import PROCEDURES, Certification
 from smoothcert.data import Dataset
+from smoothcert.engines import ENGINES
 from smoothcert.errors import ManifestMismatchError
+from smoothcert.noise import NOISE_LAWS
 from smoothcert.sampling import CHUNK_VOTES
+from smoothcert.store.packages import packages_of
 
 FORMAT = 1
 _MISSING = "nothing"
@@ -31,7 +34,10 @@ def make_manifest(
         dataset: where the images come from.
         indices: images of the run, in the data set's numbering.
     """
-    engine = certification.engine
+    engine, noise, procedure = certification.engine, certification.noise.describe(), certification.procedure
+    packages = packages_of(
+        [(ENGINES, engine.registered_name), (NOISE_LAWS, noise["name"]), (PROCEDURES, procedure["name"])]
+    )
     ensemble = certification.ensembles[answer] if certification.ensembles else None
     return {
         "format": FORMAT,
@@ -39,9 +45,9 @@ def make_manifest(
         **({} if ensemble is None else {"ensemble": plain(ensemble)}),
         "num_classes": engine.num_classes,
         "engine": engine.engine_name,
-        "noise": certification.noise.describe(),
+        "noise": noise,
         "norm": certification.noise.norm,
-        "procedure": plain(certification.procedure),
+        "procedure": plain(procedure),
         "alpha": certification.alpha,
         "on_nan": certification.on_nan,
         "seed": str(certification.seed),  # as text: other readers of JSON lose digits beyond 2^53
@@ -54,6 +60,7 @@ def make_manifest(
             **{name: _version(name) for name in ("smoothcert", "torch", "numpy", "scipy")},
             "python": f"{sys.version_info.major}.{sys.version_info.minor}",
         },
+        **({"packages": packages} if packages else {}),
     }
 
 

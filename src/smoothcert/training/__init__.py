@@ -11,6 +11,7 @@ from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.circular_teaching import CircularTeaching
 from smoothcert.training.losses.denoising import Denoising
 from smoothcert.training.measuring import holdout_copies
+from smoothcert.training.noise_settings import is_noise_option
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import OBJECTIVES, Objective, hyper_parameters
 from smoothcert.training.outputs.metrics import EpochMetrics
@@ -40,6 +41,7 @@ __all__ = [
     "head_accuracies",
     "holdout_copies",
     "hyper_parameters",
+    "is_noise_option",
     "load_recipe",
     "noisy_accuracy",
     "parse_yaml",

@@ -24,7 +24,13 @@ from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.registry import Registry, Table
 from smoothcert.seeding import check_seed
 from smoothcert.training.learning_rate import SCHEDULES
-from smoothcert.training.noise_settings import noise_of, with_default_noise, without_other_noise
+from smoothcert.training.noise_settings import (
+    DEFAULT_NOISE,
+    noise_of,
+    with_checked_noise,
+    with_default_noise,
+    without_other_noise,
+)
 from smoothcert.training.objective import OBJECTIVES, Objective, make_objective
 from smoothcert.training.setting_rules import refuse_inconsistent, with_default_model
 from smoothcert.visible import brief
@@ -45,7 +51,8 @@ class TrainConfig(BaseModel):
     """All that decides the weights of a trained model; the defaults suit the embedded digits.
 
     Not a place for speed or output settings. A wrong value raises `InvalidArgumentError`, an unknown name
-    `UnknownNameError`.
+    `UnknownNameError`. Beside its fields it takes the options of the noise's law, such as `keep` and `levels` of
+    discrete replacement.
 
     Args:
         dataset: name in `DATASETS`.
@@ -56,9 +63,7 @@ class TrainConfig(BaseModel):
         method: name in `OBJECTIVES`.
         settings: the method's hyper-parameters that differ from its defaults, by name.
         noise: name in `NOISE_LAWS`.
-        sigma: standard deviation of the noise per coordinate, in pixel units; None for l0 noise.
-        keep: probability that l0 noise leaves a coordinate as it is; None for the others.
-        levels: number of values a coordinate has under l0 noise; None for the others.
+        sigma: standard deviation of the noise per coordinate, in pixel units; None for a law that is chosen otherwise.
         epochs: passes over the training split.
         optimizer: "sgd" or "adam".
         lr: largest learning rate.
@@ -91,7 +96,7 @@ class TrainConfig(BaseModel):
         recipe_epochs: epochs of that recipe, where they were changed.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
     dataset: Text = "digits"
     data_dir: Place | None = None
@@ -100,10 +105,8 @@ class TrainConfig(BaseModel):
     split: Text | None = None
     method: Text = "gaussian"
     settings: dict[Text, Setting] = Field(default_factory=dict, max_length=100)
-    noise: Text = "gaussian"
+    noise: Text = DEFAULT_NOISE
     sigma: float | None = Field(default=None, gt=0)
-    keep: float | None = None
-    levels: int | None = None
     epochs: int = Field(default=20, ge=1, le=_MOST)
     optimizer: Literal["sgd", "adam"] = "sgd"
     lr: float = Field(default=0.1, gt=0)
@@ -133,8 +136,9 @@ class TrainConfig(BaseModel):
     recipe_epochs: int | None = Field(default=None, ge=1, le=_MOST)
 
     def __init__(self, /, **values: Any) -> None:  # a file may well have a field called "self"
+        checked = with_checked_noise(values, tuple(type(self).model_fields))
         try:
-            super().__init__(**with_default_noise(with_default_model(values)))
+            super().__init__(**with_default_noise(with_default_model(checked)))
         except ValidationError as error:
             raise InvalidArgumentError(_sentence(error)) from None
 
@@ -200,7 +204,7 @@ class TrainConfig(BaseModel):
 
     def noise_law(self) -> NoiseLaw:
         """Build the law of the noise."""
-        return noise_of(vars(self))
+        return noise_of(self.noise, {"sigma": self.sigma, **(self.model_extra or {})})
 
     def scaled(self, epochs: int) -> TrainConfig:
         """Return the same training in another number of epochs: drops and warm-up move with it, on record."""
@@ -221,9 +225,6 @@ def _sentence(error: ValidationError) -> str:
     """Say in one sentence which setting is wrong, why, and which value it had."""
     first = error.errors()[0]
     name = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        known = ", ".join(TrainConfig.model_fields)
-        return f"unknown training setting {brief(name)}; known: {known}"
     if not name:  # a rule between settings, with a sentence of its own
         return str(first["ctx"]["error"])
     return f"training setting {brief(name)} is wrong: {first['msg']}, got {brief(first['input'])}"

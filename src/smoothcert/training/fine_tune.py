@@ -8,9 +8,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from torch import nn
+
 from smoothcert.arguments import check_path, check_switch
 from smoothcert.data import Dataset
-from smoothcert.ensembles import VotingEnsemble
+from smoothcert.ensembles import members_of
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import (
     ENSEMBLE_FILE,
@@ -127,23 +129,20 @@ def _plain_card(folder: Path) -> ModelCard:
 
 def _write(trained: Trained, out: Path) -> EnsembleCard:
     """Write the members and the ensemble of the best epoch, where a hold-out chose one, then those of the last."""
-    assert isinstance(trained.model, VotingEnsemble)
     if not trained.state.best:
         return _write_members(trained, trained.model, trained.config.epochs, out)
     best = copy.deepcopy(trained.model)
     best.load_state_dict(trained.state.best)
-    assert isinstance(best, VotingEnsemble)
     _write_members(trained, best, trained.state.best_epoch, out / BEST)
     return _write_members(trained, trained.model, trained.config.epochs, out)
 
 
-def _write_members(trained: Trained, model: VotingEnsemble, epoch: int, home: Path) -> EnsembleCard:
+def _write_members(trained: Trained, model: nn.Module, epoch: int, home: Path) -> EnsembleCard:
     config, folders = trained.config, []
-    for number, (member, folder) in enumerate(zip(model.members, config.members or (), strict=True)):
+    for number, (member, folder) in enumerate(zip(members_of(model), config.members or (), strict=True)):
         folders.append(home / f"member-{number}")
-        shutil.rmtree(
-            folders[-1], ignore_errors=True
-        )  # of this same training, killed between here and the end
+        # What stands there is of this same training, killed between here and the end.
+        shutil.rmtree(folders[-1], ignore_errors=True)
         update = {
             "method": config.method,
             "dataset": {"name": trained.train_set.name, "digest": trained.train_set.digest},
@@ -152,7 +151,7 @@ def _write_members(trained: Trained, model: VotingEnsemble, epoch: int, home: Pa
         }
         save_checkpoint(member, read_card(folder).model_copy(update=update), folders[-1])
     (home / ENSEMBLE / ENSEMBLE_FILE).unlink(missing_ok=True)
-    return save_ensemble("soft", None, folders, home / ENSEMBLE)
+    return save_ensemble(folders, home / ENSEMBLE)
 
 
 def _finished(out: Path, config: TrainConfig, members: Sequence[Path], train_set: Dataset) -> EnsembleCard:

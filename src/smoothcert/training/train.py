@@ -21,7 +21,7 @@ from smoothcert.folders import (
     read_card,
     save_checkpoint,
 )
-from smoothcert.networks import Denoised
+from smoothcert.networks import denoised_of
 from smoothcert.training.batches import chosen_images
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.epochs import OnEpoch
@@ -129,12 +129,12 @@ def metrics_of(trained: Trained, epoch: int) -> dict[str, float]:
 def _card(trained: Trained, model: nn.Module, epoch: int, folder: Path) -> ModelCard:
     """Describe the model as it was after some epoch, to be written to `folder`."""
     config, train_set = trained.config, trained.train_set
-    (mean, std), denoised = config.normalisation(), None
-    if isinstance(model, Denoised):
+    (mean, std), denoised, before = config.normalisation(), None, denoised_of(model)
+    if before is not None:
         assert config.classifier is not None
         behind = read_card(config.classifier)
         mean, std = behind.mean, behind.std
-        denoised = denoised_entry(model, config.classifier, folder)
+        denoised = denoised_entry(before, config.classifier, folder)
     return ModelCard(
         architecture=config.model,
         num_classes=train_set.num_classes,

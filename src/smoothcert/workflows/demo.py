@@ -7,7 +7,7 @@ from pathlib import Path
 
 from smoothcert.certificates import Sequential, SmoothedClassifier
 from smoothcert.data import load_dataset
-from smoothcert.ensembles import Panel, VotingEnsemble
+from smoothcert.ensembles import panel_of
 from smoothcert.folders import load_model, save_ensemble
 from smoothcert.noise import noise_from
 from smoothcert.report import Summary, certified_accuracy_figure, save_figure, votes_figure, write_report
@@ -41,10 +41,10 @@ def run_demo(
         say(f"training member {i} on noisy digits (sigma {SIGMA})")
         config = {"dataset": "digits", "model": "convnet", "sigma": SIGMA, "seed": i}
         train(config, out=folder, resume=True, show_progress=False)
-    card = save_ensemble("soft", None, folders, out / "models" / "ensemble")
+    card = save_ensemble(folders, out / "models" / "ensemble")
     ensemble, _ = load_model(out / "models" / "ensemble")
-    assert isinstance(ensemble, VotingEnsemble)
-    panel = Panel(ensemble)
+    panel = panel_of(ensemble)
+    assert panel is not None
     dataset = load_dataset("digits", split="test")
     say(f"certifying {IMAGES} test images at {len(RADII)} radii in one pass")
     models = dict(zip(panel.names, [*folders, out / "models" / "ensemble"], strict=True))

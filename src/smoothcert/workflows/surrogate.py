@@ -6,10 +6,8 @@ from typing import Any
 
 from torch import nn
 
-from smoothcert.ensembles import EarlyExitEnsemble, VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
-
-_FLAT = ("hard",)  # rules whose answers are counts, with a gradient of zero almost everywhere
+from smoothcert.networks import surrogate_of
 
 
 def surrogate(model: Any) -> nn.Module:
@@ -24,10 +22,4 @@ def surrogate(model: Any) -> nn.Module:
         raise InvalidArgumentError(
             f"an attack by gradients needs a torch module, got {type(model).__name__}; wrap it in a torch.nn.Module"
         )
-    if isinstance(
-        model, EarlyExitEnsemble
-    ):  # leaving early changes a vote now and then, and blocks gradients
-        return surrogate(model.ensemble)
-    if isinstance(model, VotingEnsemble) and model.rule in _FLAT:
-        return VotingEnsemble(list(model.members), rule="softmax")
-    return model
+    return surrogate_of(model)

@@ -12,7 +12,7 @@ from smoothcert.certificates import Procedure, load_classifier
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders import ModelCard, load_checkpoint
-from smoothcert.networks import MultiHead, forward_flops
+from smoothcert.networks import forward_flops, multi_head_of
 from smoothcert.noise import noise_from
 from smoothcert.report import Summary, SweepRow
 from smoothcert.sampling import single_threaded_torch
@@ -91,14 +91,14 @@ def _row(value: str, config: TrainConfig, folder: Path, summary: Summary, images
 
 def _head_accuracy(model: nn.Module, card: ModelCard, config: TrainConfig) -> tuple[float, ...]:
     """Measure each head on the noise that the training measured the model on."""
-    holdout = config.holdout_images()
-    if not isinstance(model, MultiHead) or holdout is None:
+    holdout, network = config.holdout_images(), multi_head_of(model)
+    if network is None or holdout is None:
         return ()
     seed = card.training["seed"]
     assert isinstance(seed, int)
     with single_threaded_torch():  # on a busy core, two threads are ten times slower
         return head_accuracies(
-            model,
+            network,
             holdout,
             noise_from(dict(card.noise)),
             draws=holdout_copies(len(holdout)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 import torch
 from torch import nn
@@ -110,45 +110,60 @@ class Holdout:
         )
 
 
-# From a hold-out to weights for the rule in `FITTED_RULES`, and figures about the choice.
-WeightFit = Callable[[Holdout], tuple[tuple[float, ...], dict[str, float]]]
-WEIGHT_FITS: Table[WeightFit] = Table("way to fit weights")
-
-FITTED_RULES = {"soft": "soft"}
-"""The rule whose weights a way to fit chooses, where that is not "softmax"."""
-
-IMAGES = {"sween": 2_000, "sween-sgd": 2_000, "soft": 2_000, "esbrs": 200}
-"""Hold-out images used by default; the last way asks each member a hundred times about every image."""
+Chosen = tuple[tuple[float, ...], dict[str, float]]
+"""Weights, one per member, and figures about the choice."""
 
 
-@WEIGHT_FITS.register("sween")
-def _sween(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+@dataclass(frozen=True)
+class WeightFit:
+    """A way to choose weights on a hold-out.
+
+    Args:
+        choose: from the hold-out to weights and figures.
+        rule: the voting rule that the weights are for.
+        weighs: what they are weights of, in words.
+        images: hold-out images used by default.
+    """
+
+    choose: Callable[[Holdout], Chosen]
+    rule: str = "softmax"
+    weighs: str = "probabilities"
+    images: int = 2_000
+
+
+def _sween(holdout: Holdout) -> Chosen:
     return _split(fit_sween(*holdout.outputs()))
 
 
-@WEIGHT_FITS.register("sween-sgd")
-def _sween_sgd(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+def _sween_sgd(holdout: Holdout) -> Chosen:
     return _split(fit_sween(*holdout.outputs(), solver="sgd", draws=holdout.draws))
 
 
-@WEIGHT_FITS.register("soft")
-def _soft(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
+def _soft(holdout: Holdout) -> Chosen:
     return _split(fit_soft(*holdout.outputs()))
 
 
-@WEIGHT_FITS.register("esbrs")
-def _esbrs(holdout: Holdout) -> tuple[tuple[float, ...], dict[str, float]]:
-    found = fit_esbrs(
-        holdout.members,
-        holdout.dataset,
-        holdout.noise,
-        seed=holdout.seed,
-        images=holdout.images,
-        how=Perturbation(copies=holdout.draws),
-        on_progress=holdout.on_progress,
+def _esbrs(holdout: Holdout) -> Chosen:
+    return _split(
+        fit_esbrs(
+            holdout.members,
+            holdout.dataset,
+            holdout.noise,
+            seed=holdout.seed,
+            images=holdout.images,
+            how=Perturbation(copies=holdout.draws),
+            on_progress=holdout.on_progress,
+        )
     )
-    return _split(found)
 
 
-def _split(fit: SweenFit | SoftFit | EsbrsFit) -> tuple[tuple[float, ...], dict[str, float]]:
+def _split(fit: SweenFit | SoftFit | EsbrsFit) -> Chosen:
     return fit.weights, {name: value for name, value in asdict(fit).items() if name != "weights"}
+
+
+WEIGHT_FITS: Table[WeightFit] = Table("way to fit weights")
+WEIGHT_FITS.register("sween")(WeightFit(_sween))
+WEIGHT_FITS.register("sween-sgd")(WeightFit(_sween_sgd))
+WEIGHT_FITS.register("soft")(WeightFit(_soft, rule="soft", weighs="logits"))
+# It asks each member a hundred times about every image.
+WEIGHT_FITS.register("esbrs")(WeightFit(_esbrs, images=200))

@@ -53,7 +53,7 @@ def member_outputs(
             noisy = torch.empty_like(clean)
             for draw in range(draws):
                 noise.perturb(clean, noisy, generator)
-                logits = torch.stack([_asked(member, noisy) for member in members], dim=1)
+                logits = torch.stack([_answers(member, noisy) for member in members], dim=1)
                 if answers is None:
                     answers = torch.empty((draws * count, *logits.shape[1:]))
                 answers[draw * count + start : draw * count + start + len(chosen)] = logits
@@ -61,7 +61,7 @@ def member_outputs(
                     on_progress(draws * start + (draw + 1) * len(chosen), draws * count)
     assert answers is not None
     if not bool(answers.isfinite().all()):
-        raise ModelOutputError("a member answers with NaN or infinite logits; mend it or leave it out")
+        raise ModelOutputError("a member answers with NaN or infinite logits; fix it or leave it out")
     return answers, torch.from_numpy(dataset.labels[:count].copy()).repeat(draws)
 
 
@@ -74,6 +74,17 @@ def order_by_noisy_accuracy(logits: torch.Tensor, labels: torch.Tensor) -> tuple
     """
     right = (logits.argmax(dim=2) == labels.unsqueeze(1)).sum(dim=0).tolist()
     return tuple(sorted(range(len(right)), key=lambda member: -right[member]))
+
+
+def check_member_logits(logits: torch.Tensor, labels: torch.Tensor) -> None:
+    """Refuse what is not finite logits of members with a label per row, (rows, members, classes) and (rows,)."""
+    if logits.ndim != 3 or logits.shape[0] == 0 or labels.shape != logits.shape[:1]:
+        raise InvalidArgumentError(
+            "logits must be (rows, members, classes) with one label per row, got "
+            f"{tuple(logits.shape)} and {tuple(labels.shape)}"
+        )
+    if not bool(logits.isfinite().all()):
+        raise InvalidArgumentError("logits must be finite, got NaN or infinity")
 
 
 def check_images(dataset: Dataset, images: int | None) -> int:
@@ -92,7 +103,7 @@ def refuse_train_mode(members: Sequence[nn.Module]) -> None:
             raise InvalidArgumentError(f"member {number} is in train mode; call member.eval() first")
 
 
-def _asked(member: nn.Module, batch: torch.Tensor) -> torch.Tensor:
+def _answers(member: nn.Module, batch: torch.Tensor) -> torch.Tensor:
     device = next((weight.device for weight in member.parameters()), torch.device("cpu"))
     answer: torch.Tensor = member(padded(batch).to(device))[: len(batch)].float().cpu()
     return answer

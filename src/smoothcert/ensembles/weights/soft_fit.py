@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.ensembles.weights.member_outputs import check_member_logits
 
 Matrix = NDArray[np.float64]
 
@@ -45,14 +45,8 @@ def fit_soft(logits: torch.Tensor, labels: torch.Tensor) -> SoftFit:
         logits: (rows, members, classes), as `member_outputs` returns them; of hold-out images.
         labels: (rows,).
     """
-    if logits.ndim != 3 or logits.shape[0] == 0 or labels.shape != logits.shape[:1]:
-        raise InvalidArgumentError(
-            "logits must be (rows, members, classes) with one label per row, got "
-            f"{tuple(logits.shape)} and {tuple(labels.shape)}"
-        )
+    check_member_logits(logits, labels)
     values: Matrix = logits.double().numpy()
-    if not np.isfinite(values).all():
-        raise InvalidArgumentError("logits must be finite, got NaN or infinity")
     # Relative to the true class: the loss is the log of the sum of exponentials of these.
     rivals = values - np.take_along_axis(values, labels.numpy().reshape(-1, 1, 1), axis=2)
     members = rivals.shape[1]

@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from smoothcert.ensembles.weights.member_outputs import check_member_logits
 from smoothcert.ensembles.weights.simplex import minimise_quadratic
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.registry import Table
@@ -57,19 +58,13 @@ def fit_sween(
         draws: noisy copies of each image among the rows; an epoch of "sgd" sees one of each.
     """
     solve = SWEEN_SOLVERS[solver]
-    if logits.ndim != 3 or logits.shape[0] == 0 or labels.shape != logits.shape[:1]:
-        raise InvalidArgumentError(
-            "logits must be (rows, members, classes) with one label per row, got "
-            f"{tuple(logits.shape)} and {tuple(labels.shape)}"
-        )
+    check_member_logits(logits, labels)
     if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1 or len(labels) % draws:
         raise InvalidArgumentError(f"draws must divide the {len(labels)} rows, got {draws!r}")
     chosen = (
         logits.double().log_softmax(dim=2).gather(2, labels.reshape(-1, 1, 1).expand(-1, logits.shape[1], 1))
     )
     logs: Matrix = chosen.squeeze(2).numpy()
-    if not np.isfinite(logs).all():
-        raise InvalidArgumentError("logits must be finite, got NaN or infinity")
     # Each row relative to its best member: the same minimum, and no probability is rounded to zero.
     best = logs.max(axis=1, keepdims=True)
     scaled, offset = np.exp(logs - best), -float(best.mean())

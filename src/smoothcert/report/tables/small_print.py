@@ -69,8 +69,9 @@ def _consensus(summaries: Sequence[Summary]) -> Iterator[str]:
     for summary in summaries:
         rate, ensemble = summary.cost.get("consensus_rate"), summary.manifest.get("ensemble", {})
         if rate is not None:
+            first = ensemble["early_exit"].get("k", "")
             yield (
-                f"{summary.name}: in {rate:.1%} of the votes (KCR) the first {ensemble['consensus']} members agreed; "
+                f"{summary.name}: in {rate:.1%} of the votes (KCR) the first {first} members agreed; "
                 f"{summary.evaluations_per_vote:.2f} evaluations per vote of at most "
                 f"{ensemble['evaluations_per_vote']}."
             )

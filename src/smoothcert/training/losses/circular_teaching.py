@@ -13,7 +13,7 @@ from typing_extensions import override
 
 from smoothcert.arguments import check_switch
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import MultiHead
+from smoothcert.networks import MultiHead, multi_head_of
 from smoothcert.training.losses.checks import (
     check_choice,
     check_count,
@@ -106,13 +106,14 @@ class CircularTeaching(Objective):
 
 def with_heads(model: nn.Module) -> MultiHead:
     """Return the model as one with heads to teach; refuse any other."""
-    if not isinstance(model, MultiHead) or len(model.heads) < CircularTeaching.least_heads:
-        got = f"a MultiHead of {len(model.heads)}" if isinstance(model, MultiHead) else type(model).__name__
+    network = multi_head_of(model)
+    if network is None or len(network.heads) < CircularTeaching.least_heads:
+        got = type(model).__name__ if network is None else f"a MultiHead of {len(network.heads)}"
         raise InvalidArgumentError(
             f"heads that teach each other need a MultiHead of at least {CircularTeaching.least_heads}, got {got}; "
             'make one with create_model(.., heads=5), or train with heads=5 (split="100%" for whole networks)'
         )
-    return model
+    return network
 
 
 def copies_head_logits(model: MultiHead, copies: torch.Tensor) -> torch.Tensor:

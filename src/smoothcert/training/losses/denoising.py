@@ -9,7 +9,7 @@ from torch import nn
 
 from smoothcert.attacks import copy_logits
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import Denoised
+from smoothcert.networks import denoised_of
 from smoothcert.training.objective import Objective, Trains
 from smoothcert.training.step import Step
 
@@ -26,12 +26,13 @@ class Denoising(Objective):
 
 def parts_of(model: nn.Module) -> tuple[nn.Module, nn.Module]:
     """Return denoiser and classifier; refuse a model that is not made of the two."""
-    if not isinstance(model, Denoised):
+    both = denoised_of(model)
+    if both is None:
         raise InvalidArgumentError(
             f"this method trains a denoiser in front of a classifier; model must be a Denoised, "
             f"got {type(model).__name__}"
         )
-    return model.denoiser, model.classifier
+    return both.denoiser, both.classifier
 
 
 def denoised_copy(denoiser: nn.Module, step: Step) -> torch.Tensor:

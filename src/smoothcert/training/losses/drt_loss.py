@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from smoothcert.attacks import GRADIENT_PASS, copy_logits
-from smoothcert.ensembles import VotingEnsemble
+from smoothcert.ensembles import members_of as voting_members
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.training.losses.diversity import gradient_diversity, margin_gradients, margins, mean_where
 
@@ -19,12 +19,13 @@ SECOND_ORDER = 1 + 2 * GRADIENT_PASS
 
 def members_of(model: nn.Module) -> list[nn.Module]:
     """Return the members that are trained together; refuse a model without at least two."""
-    if not isinstance(model, VotingEnsemble) or len(model.members) < 2:
+    members = voting_members(model)
+    if len(members) < 2:
         raise InvalidArgumentError(
             "DRT fine-tunes the members of an ensemble together; model must be a VotingEnsemble of at least 2, "
             f"got {type(model).__name__}"
         )
-    return list(model.members)
+    return members
 
 
 def drt_parts(

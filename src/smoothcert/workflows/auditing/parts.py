@@ -8,9 +8,9 @@ from typing import Any
 
 from smoothcert.certificates import SmoothedClassifier, identities, is_settled
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import Panel
 from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
 from smoothcert.folders import load_model
+from smoothcert.networks import classifiers_of
 from smoothcert.workflows.auditing.report import AuditReport
 from smoothcert.workflows.auditing.stored import StoredRun
 from smoothcert.workflows.auditing.terms import Terms
@@ -47,8 +47,7 @@ def find_classifier(
     model = _model(run, origin, given, report)
     if model is None:
         return None
-    parts = model.classifiers if isinstance(model, Panel) else (model,)
-    same = [part for part in parts if identities(part) == (stored.manifest["model"],)]
+    same = [part for part in classifiers_of(model) if identities(part) == (stored.manifest["model"],)]
     if not same:
         report.found(
             "model",

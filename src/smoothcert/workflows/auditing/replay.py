@@ -51,7 +51,7 @@ class Replay:
             tallies: its counts.
             ballots: its votes by phase, of phases that the plan has.
         """
-        if [row[1] for row in image.counts] != list(range(len(image.counts))):
+        if [row.position for row in image.counts] != list(range(len(image.counts))):
             yield "its counts are not numbered from 0"  # readers go by these numbers
         yield from self._other_counts(tallies, ballots)
         trial, last = self.plan.start(), None
@@ -107,25 +107,25 @@ class Replay:
     def _other_verdict(
         self, image: StoredImage, tallies: Sequence[Tally], verdict: Verdict, samples: int
     ) -> Iterator[str]:
-        _, _, outcome, predicted, radius, p_lower, stored_samples, evaluations, _ = image.certificate
-        if outcome != verdict.outcome.name:
-            yield f"it is stored as {outcome}, but its votes give {verdict.outcome.name}"
-        if predicted != verdict.predicted:
-            yield f"the stored class is {predicted}, but its votes give {verdict.predicted}"
+        row = image.certificate
+        if row.outcome != verdict.outcome.name:
+            yield f"it is stored as {row.outcome}, but its votes give {verdict.outcome.name}"
+        if row.predicted != verdict.predicted:
+            yield f"the stored class is {row.predicted}, but its votes give {verdict.predicted}"
         for name, stored, found in (
-            ("radius", radius, verdict.radius),
-            ("p_lower", p_lower, verdict.p_lower),
+            ("radius", row.radius, verdict.radius),
+            ("p_lower", row.p_lower, verdict.p_lower),
         ):
             if not math.isclose(stored, found, rel_tol=_TOLERANCE, abs_tol=1e-15):
                 yield f"the stored {name} is {stored}, but its votes give {found}"
-        if stored_samples != samples:
-            yield f"{stored_samples:,} votes are stored as drawn, but it was decided after {samples:,}"
+        if row.samples != samples:
+            yield f"{row.samples:,} votes are stored as drawn, but it was decided after {samples:,}"
         if [_plain(tally) for tally in tallies] != [_plain(tally) for tally in verdict.tallies]:
             yield "the stored looks are not those at which its votes decide"
             return
         last = {tally.phase: tally.counts.evaluations for tally in tallies}  # an undecided stage leaves none
-        if set(last) == set(self._phases_until(tallies[-1].phase)) and sum(last.values()) != evaluations:
-            yield f"{evaluations:,} evaluations are stored, but its counts cost {sum(last.values()):,}"
+        if set(last) == set(self._phases_until(tallies[-1].phase)) and sum(last.values()) != row.evaluations:
+            yield f"{row.evaluations:,} evaluations are stored, but its counts cost {sum(last.values()):,}"
 
     def _phases_until(self, phase: str) -> list[str]:
         """Return the phases up to one of them, in the plan's order."""

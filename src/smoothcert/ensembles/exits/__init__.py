@@ -1,0 +1,1 @@
+"""Early exits, one a file: a registry reads this folder, so it holds nothing else."""

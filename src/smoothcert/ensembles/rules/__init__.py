@@ -1,0 +1,1 @@
+"""Voting rules, one a file: a registry reads this folder, so it holds nothing else."""
