@@ -82,6 +82,7 @@ def train(
       smoothcert train digits-denoiser-stability --classifier models/clean --out models/denoised
     """
     config = training.config(recipe, chosen_row(recipe, ROWS.given(ctx)), changes)
+    # Resumed, because the same command goes on after a stop.
     where = {**vars(devices), "resume": True, "on_epoch": tell_epoch, "show_progress": True}
     try:
         if start is not None:
