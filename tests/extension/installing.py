@@ -1,0 +1,55 @@
+"""A package with one file, installed for one process by an entry point."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+SOURCE = Path(__file__).parents[2] / "src"
+PACKAGE, VERSION = "outside", "1.2"
+MOST_LINES = 120
+
+_DRIVER = """
+import contextlib, io, json, sys
+from smoothcert.cli.app import main
+for arguments in json.loads(sys.argv[1]):
+    out, err, sys.argv = io.StringIO(), io.StringIO(), ["smoothcert", *arguments]
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            main()
+        except SystemExit as end:
+            code = end.code or 0
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
+"""
+
+
+def install(site, group, file, code):
+    """Put a file and the entry point that offers it into a folder of packages."""
+    assert code.count("\n") <= MOST_LINES
+    stem = Path(file).stem
+    about = site / f"{PACKAGE}-{VERSION}.dist-info"
+    about.mkdir(parents=True)
+    (site / file).write_text(code)
+    (about / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: {VERSION}\n")
+    (about / "entry_points.txt").write_text(f"[{group}]\n{stem.replace('_', '-')} = {stem}\n")
+
+
+def python(site, code, *arguments):
+    """Run code in a process that has the package; return what it prints."""
+    paths = [str(site), str(SOURCE)]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "80", "OMP_NUM_THREADS": "1"},
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def commands(site, *lines):
+    """Run commands one after the other in a process that has the package; return code, output and errors of each."""
+    printed = python(site, _DRIVER, json.dumps([[str(part) for part in line] for line in lines]))
+    return [json.loads(line) for line in printed.splitlines()]
