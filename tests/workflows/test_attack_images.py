@@ -274,3 +274,20 @@ def test_an_attack_is_resumed_by_the_same_engine_only(plane, tmp_path):
         attack_images(
             plane, points(), radii=0.1, seed=5, engine="autocast", out=tmp_path, resume=True, **FAST
         )
+
+
+def test_what_a_resumed_attack_leaves_open_stays_as_it_was(plane, tmp_path):
+    whole = attack_images(plane, points(), radii=0.1, seed=5, engine="torch", out=tmp_path, **FAST)
+    again = attack_images(plane, points(), radii=0.1, out=tmp_path, resume=True, **FAST)
+    assert (again.settings["engine"], again.settings["seed"]) == ("torch", "5")
+    assert again.images == whole.images
+
+
+def test_without_a_folder_an_attack_is_kept_in_memory(plane, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    in_memory = attack_images(plane, points(), radii=(0.1, 1.0), seed=5, **FAST)
+    assert not list(tmp_path.iterdir())
+    stored = attack_images(plane, points(), radii=(0.1, 1.0), seed=5, out=tmp_path / "a", resume=True, **FAST)
+    assert in_memory.settings == stored.settings
+    assert list(in_memory.images) == list(stored.images)
+    assert np.isfinite(in_memory.broken_at).all()

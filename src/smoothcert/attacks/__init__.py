@@ -1,7 +1,6 @@
 """Attacks: smoothed classifier + image -> an image close by on which it does worse."""
 
 from smoothcert.attacks.ascent import GRADIENT_PASS, Losses
-from smoothcert.attacks.attack import Attack
 from smoothcert.attacks.attacked import attacked
 from smoothcert.attacks.free_steps import free_steps
 from smoothcert.attacks.method import METHODS, Method, Part
@@ -9,6 +8,7 @@ from smoothcert.attacks.methods.ddn import ddn
 from smoothcert.attacks.methods.pgd import pgd
 from smoothcert.attacks.smoothed_loss import copy_logits, noisy_logits, smoothed_loss
 from smoothcert.attacks.stepwise import ATTACKS
+from smoothcert.attacks.stepwise_attack import Attack
 
 __all__ = [
     "ATTACKS",

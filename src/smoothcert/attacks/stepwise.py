@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import cast
 
-from smoothcert.attacks.attack import Attack
 from smoothcert.attacks.method import METHODS, Method, Part
+from smoothcert.attacks.stepwise_attack import Attack
 from smoothcert.errors import UnknownNameError
 from smoothcert.visible import brief
 

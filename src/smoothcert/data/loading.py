@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from smoothcert.arguments import check_path
+from smoothcert.arguments import check_path, check_whole
 from smoothcert.data.dataset import Dataset
 from smoothcert.data.source import DataSource, Request
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.registry import Registry
-from smoothcert.visible import brief
 
 DATASETS: Registry[DataSource] = Registry(
     "dataset", "smoothcert.data.sets", lambda value: isinstance(value, DataSource)
@@ -33,10 +32,8 @@ def load_dataset(
     if split not in source.splits:
         known = ", ".join(source.splits)
         raise InvalidArgumentError(f"dataset {name!r} has no split {split!r}; known: {known}")
-    if holdout is not None and (isinstance(holdout, bool) or not isinstance(holdout, int) or holdout < 0):
-        raise InvalidArgumentError(
-            f"holdout must be a number of images from 0 on, or None, got {brief(holdout)}"
-        )
+    if holdout is not None:
+        check_whole("holdout", holdout, 0, what="a number of images from 0 on, or None")
     if split == "holdout" and holdout == 0:
         raise InvalidArgumentError(
             "there is no hold-out to read: all training images are trained on (holdout=0)"

@@ -7,10 +7,10 @@ from typing import Any
 
 import torch
 
-from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.allowed_difference import allowed_difference
 from smoothcert.engines.logits import as_logits
-from smoothcert.engines.rounding import allowed_difference
 from smoothcert.engines.turns import turn
+from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.networks import MIN_ROWS
 from smoothcert.noise import NoiseLaw
 

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 from torch.nn.functional import avg_pool2d
 
-from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.unavailable import EngineUnavailableError
 
 _MAX_POOLS = (
     *(

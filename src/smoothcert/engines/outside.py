@@ -6,7 +6,7 @@ import torch
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine, name_on
-from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.understood import is_understood
 from smoothcert.engines.workload import Model
 

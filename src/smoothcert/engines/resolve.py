@@ -8,11 +8,11 @@ import torch
 from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers_under
-from smoothcert.engines.early_exit import EarlyExitEngine
+from smoothcert.engines.cache_rows import rows_in_cache
+from smoothcert.engines.early_exit_engine import EarlyExitEngine
 from smoothcert.engines.engine import ENGINES, Engine, name_on
-from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.outside import refuse_unproven
-from smoothcert.engines.rows import rows_in_cache
+from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.workload import Model, Workload, device_of
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.networks import MIN_ROWS, exits_early

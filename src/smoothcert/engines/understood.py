@@ -18,7 +18,7 @@ import torch
 from torch import nn
 from torch.nn.modules import module as torch_module
 
-from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.user_code import closure_values
 
 _HOMES = (

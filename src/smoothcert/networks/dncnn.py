@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import nn
 
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.arguments import check_whole
 from smoothcert.registry import Table
 
 _LEAST_DEPTH = 2
@@ -72,7 +72,4 @@ DENOISERS.register("dncnn-small")(
 def check_size(depth: int, width: int) -> None:
     """Refuse a denoiser without a first and a last convolution, or without channels between them."""
     for name, value, least in (("depth", depth, _LEAST_DEPTH), ("width", width, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise InvalidArgumentError(
-                f"{name} of a denoiser must be a whole number, {least} or more, got {value!r}"
-            )
+        check_whole(f"{name} of a denoiser", value, least, what=f"a whole number, {least} or more")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from smoothcert.arguments import check_whole, is_whole
 from smoothcert.data import MOST_CLASSES
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.visible import brief
@@ -18,17 +19,13 @@ MOST_WIDTH = 2**14
 
 def checked_classes(num_classes: int) -> int:
     """Return a number of classes; refuse what is no whole number from 2 to `MOST_CLASSES`."""
-    if isinstance(num_classes, bool) or not isinstance(num_classes, int) or num_classes < 2:
-        raise InvalidArgumentError(f"num_classes must be at least 2, got {brief(num_classes)}")
-    if num_classes > MOST_CLASSES:
-        raise InvalidArgumentError(f"num_classes must be at most {MOST_CLASSES:,}, got {brief(num_classes)}")
-    return num_classes
+    check_whole("num_classes", num_classes, 2, what="at least 2")
+    return check_whole("num_classes", num_classes, 2, MOST_CLASSES, what=f"at most {MOST_CLASSES:,}")
 
 
 def checked_shape(shape: tuple[int, ...]) -> tuple[int, ...]:
     """Return the shape of one image; refuse one without values, or with more than `MOST_VALUES`."""
-    whole = all(isinstance(side, int) and not isinstance(side, bool) for side in shape)
-    if not shape or not whole or not all(side >= 1 for side in shape):
+    if not shape or not all(is_whole(side, 1) for side in shape):
         raise InvalidArgumentError(f"input_shape must hold positive numbers only, got {brief(shape)}")
     if len(shape) > _MOST_AXES or math.prod(shape) > MOST_VALUES:
         raise InvalidArgumentError(

@@ -1,5 +1,6 @@
 """Certificates -> a run folder that survives a crash; the field's TSV in and out."""
 
+from smoothcert.store.attack_memory import AttackMemory
 from smoothcert.store.attack_record import AttackRecord, read_attack
 from smoothcert.store.attack_results import AttackedImage, AttackResults, Attempt
 from smoothcert.store.connection import FILE_NAME
@@ -21,6 +22,7 @@ __all__ = [
     "EXPORTERS",
     "FILE_NAME",
     "FORMAT",
+    "AttackMemory",
     "AttackRecord",
     "AttackResults",
     "AttackedImage",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from smoothcert.atomic import check_target, write_atomically
@@ -15,7 +16,22 @@ from smoothcert.store.run import Run
 from smoothcert.store.tsv import format_tsv
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a formula begins with
-EXPORTERS: Table[Callable[[Run], bytes]] = Table("export format")
+
+
+@dataclass(frozen=True)
+class ExportFormat:
+    """A way to write a run as a table.
+
+    Args:
+        content: from a run to the bytes of the file.
+        has_reach: whether a file beside it (FILE.reach.json) says how far the table can reach, for want of a column.
+    """
+
+    content: Callable[[Run], bytes]
+    has_reach: bool = False
+
+
+EXPORTERS: Table[ExportFormat] = Table("export format")
 
 
 def export_run(run: Run, form: str) -> bytes:
@@ -25,7 +41,7 @@ def export_run(run: Run, form: str) -> bytes:
         run: what to export.
         form: a name in `EXPORTERS`.
     """
-    return EXPORTERS[form](run)
+    return EXPORTERS[form].content(run)
 
 
 def write_export(run: Run, form: str, path: Path) -> None:
@@ -39,20 +55,18 @@ def write_export(run: Run, form: str, path: Path) -> None:
         form: a name in `EXPORTERS`.
         path: the file, replaced if it is there.
     """
-    content = export_run(run, form)
-    if form == "tsv":
+    content, has_reach = export_run(run, form), EXPORTERS[form].has_reach
+    if has_reach:
         check_target(reach_file(path))
     write_atomically(path, content)
-    if form == "tsv":
+    if has_reach:
         write_atomically(reach_file(path), reach_text(run.reach, content))
 
 
-@EXPORTERS.register("tsv")
 def _tsv(run: Run) -> bytes:
     return format_tsv(run).encode()
 
 
-@EXPORTERS.register("csv")
 def _csv(run: Run) -> bytes:
     frame = run.to_frame()
     for name in frame.select_dtypes(include=["object", "string"]):
@@ -65,14 +79,12 @@ def _inert(cell: object) -> object:
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 
 
-@EXPORTERS.register("json")
 def _json(run: Run) -> bytes:
     # Not by pandas, which rounds to 15 digits, and to nearest.
     frame = run.to_frame().astype(object)
     return (json.dumps(frame.where(frame.notna(), None).to_dict("records"), indent=1) + "\n").encode()
 
 
-@EXPORTERS.register("parquet")
 def _parquet(run: Run) -> bytes:
     buffer = io.BytesIO()
     try:
@@ -82,3 +94,9 @@ def _parquet(run: Run) -> bytes:
             "parquet needs pyarrow; install it with: pip install 'smoothcert[parquet]'"
         ) from error
     return buffer.getvalue()
+
+
+EXPORTERS.register("tsv")(ExportFormat(_tsv, has_reach=True))
+EXPORTERS.register("csv")(ExportFormat(_csv))
+EXPORTERS.register("json")(ExportFormat(_json))
+EXPORTERS.register("parquet")(ExportFormat(_parquet))

@@ -123,26 +123,26 @@ class AttackPlan:
     def _group(self, indices: Sequence[int]) -> Iterator[AttackedImage]:
         images = {index: self.classifier.check_image(self.dataset.image(index)) for index in indices}
         labels = {index: int(self.dataset.labels[index]) for index in indices}
-        found = {index: [Attempt(0.0, self._predict(images[index], index, 0))] for index in indices}
+        attempts = {index: [Attempt(0.0, self._predict(images[index], index, 0))] for index in indices}
 
         def is_open(index: int) -> bool:
             """Look whether a larger radius could show anything: after a break it could not."""
             away_from = self._away_from(index, labels[index])
-            return all(attempt.predicted in (None, away_from) for attempt in found[index])
+            return all(attempt.predicted in (None, away_from) for attempt in attempts[index])
 
         for number, radius in enumerate(self.radii, start=1):
             open_ = {index: radius for index in indices if is_open(index)}
-            self._attempt(open_, images, labels, found, number)
+            self._attempt(open_, images, labels, attempts, number)
         inside = {
             index: _JUST_INSIDE * self.certified[index][1]
             for index in indices
             if index in self.certified
             and self.certified[index][1] > 0
-            and not self._broken(index, found[index])
+            and not self._broken(index, attempts[index])
         }
-        self._attempt(inside, images, labels, found, len(self.radii) + 1)
+        self._attempt(inside, images, labels, attempts, len(self.radii) + 1)
         for index in indices:
-            yield AttackedImage(index, labels[index], tuple(found[index]), self.certified.get(index))
+            yield AttackedImage(index, labels[index], tuple(attempts[index]), self.certified.get(index))
 
     def _broken(self, index: int, attempts: Sequence[Attempt]) -> bool:
         """Return whether a certificate is broken already, within its own radius: breaks beyond it say nothing."""
@@ -160,7 +160,7 @@ class AttackPlan:
         radii: dict[int, float],
         images: dict[int, torch.Tensor],
         labels: dict[int, int],
-        found: dict[int, list[Attempt]],
+        attempts: dict[int, list[Attempt]],
         number: int,
     ) -> None:
         """Attack some images, each within its radius, and ask PREDICT about what comes out."""
@@ -176,7 +176,7 @@ class AttackPlan:
             for row, index in enumerate(group):
                 candidate = self._allowed(moved[row], clean[row], reach)
                 distance = float(torch.linalg.vector_norm((candidate - clean[row]).double()))
-                found[index].append(Attempt(distance, self._predict(candidate, index, number)))
+                attempts[index].append(Attempt(distance, self._predict(candidate, index, number)))
 
     def _allowed(self, moved: torch.Tensor, clean: torch.Tensor, reach: float) -> torch.Tensor:
         """Return the changed image as the noise law takes it.

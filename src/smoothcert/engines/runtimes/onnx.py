@@ -14,9 +14,9 @@ from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
-from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.nan_keeping_pool import refuse_other_pools, with_nan_keeping_pools
 from smoothcert.engines.turns import alone
+from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.understood import refuse_not_understood
 from smoothcert.engines.workload import Model, Workload, device_of
 from smoothcert.networks import MIN_ROWS

@@ -12,9 +12,9 @@ from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
-from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import alone
+from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.understood import is_understood, refuse_not_understood
 from smoothcert.engines.workload import Model, Workload, device_of
 from smoothcert.networks import Composite

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
+from smoothcert.engines.cache_rows import rows_in_cache
 from smoothcert.engines.engine import Engine
-from smoothcert.engines.rows import rows_in_cache
 from smoothcert.engines.understood import refuse_intercepted, runs_known_code
 from smoothcert.networks import counted, whole_parts
 
