@@ -44,10 +44,10 @@ def decode_pictures(
     """
     crops: list[list[float] | None] = [None] * len(paths) if numbers is None else numbers.tolist()
     count = _cores() if workers is None and len(paths) > FEW else workers or 1
-    found = np.empty((len(paths), 3, CROP, CROP), dtype=np.uint8)
+    pictures = np.empty((len(paths), 3, CROP, CROP), dtype=np.uint8)
     for place, pixels in enumerate(_decoded(paths, crops, count)):
-        found[place] = pixels
-    return found
+        pictures[place] = pixels
+    return pictures
 
 
 def _decoded(

@@ -7,11 +7,10 @@ from functools import partial
 
 from torch import nn
 
-from smoothcert.networks.architecture import MODELS, Architecture
-from smoothcert.networks.residual_block import basic_block
+from smoothcert.networks.architecture import Architecture
+from smoothcert.networks.families.residual_block import basic_block
 
 _WIDTHS = (16, 32, 64)
-DEPTHS = (8, 20, 26, 32, 110)
 
 
 def cifar_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) -> nn.Sequential:
@@ -44,12 +43,11 @@ def cifar_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) 
     return network
 
 
-for _depth in DEPTHS:
-    MODELS.register(f"resnet{_depth}")(
-        Architecture(
-            summary=f"residual network of {_depth} layers (16, 32, 64 channels), for 32x32 images",
-            input_shape=(3, 32, 32),
-            build=partial(cifar_resnet, depth=_depth),
-            least_side=4,
-        )
+def of_depth(depth: int) -> Architecture:
+    """Return the network with so many layers, 6n + 2."""
+    return Architecture(
+        summary=f"residual network of {depth} layers (16, 32, 64 channels), for 32x32 images",
+        input_shape=(3, 32, 32),
+        build=partial(cifar_resnet, depth=depth),
+        least_side=4,
     )

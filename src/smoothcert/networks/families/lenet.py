@@ -1,13 +1,10 @@
-"""LeNet, as the field certifies MNIST with it, and its narrower form for CIFAR."""
+"""LeNet: two convolutions and a few linear layers."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from functools import partial
 
 from torch import nn
-
-from smoothcert.networks.architecture import MODELS, Architecture
 
 _KERNEL = 5
 
@@ -42,21 +39,3 @@ def lenet(
         features = units
     stages["classifier"] = nn.Linear(features, num_classes)
     return nn.Sequential(stages)
-
-
-MODELS.register("lenet")(
-    Architecture(
-        summary="two 5x5 convolutions (20, 50) and a hidden layer of 500, for 28x28 images",
-        input_shape=(1, 28, 28),
-        build=lenet,
-        least_side=16,
-    )
-)
-MODELS.register("lenet-cifar")(
-    Architecture(
-        summary="two 5x5 convolutions (6, 16) and hidden layers of 120 and 84, for 32x32 images",
-        input_shape=(3, 32, 32),
-        build=partial(lenet, widths=(6, 16), hidden=(120, 84)),
-        least_side=16,
-    )
-)

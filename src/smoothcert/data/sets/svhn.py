@@ -7,34 +7,32 @@ as label 10; here it is 0.
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 
 from smoothcert.data.dataset import Dataset
-from smoothcert.data.files import MOST_DATA_BYTES, checked_labels, find_files
-from smoothcert.data.loading import DATASETS, DataSource
+from smoothcert.data.files import MOST_DATA_BYTES, checked_labels
 from smoothcert.data.mat import read_mat
-from smoothcert.data.splits import SPLITS, training_part
+from smoothcert.data.source import DataSource, Request
+from smoothcert.data.splits import SPLITS
 from smoothcert.errors import DataError
 
 _ORIGIN = "http://ufldl.stanford.edu/housenumbers/"
 _MOST_BYTES = {"extra": 2 * 2**30}  # its published images take 1.6 gigabytes
 
 
-def _read(split: str, data_dir: Path | None, holdout: int | None) -> Dataset:
+def _read(request: Request) -> Dataset:
     """Return one split from its .mat file in `data_dir` or in the folder "svhn" inside it."""
-    file = f"{'train' if split == 'holdout' else split}_32x32.mat"
-    (path,) = find_files(data_dir, ["", "svhn"], [[file]], name="svhn", origin=_ORIGIN)
+    file = f"{'train' if request.split == 'holdout' else request.split}_32x32.mat"
+    (path,) = request.files(["", request.name], [[file]], _ORIGIN)
     try:
-        found = read_mat(path, most=_MOST_BYTES.get(split, MOST_DATA_BYTES))
+        variables = read_mat(path, most=_MOST_BYTES.get(request.split, MOST_DATA_BYTES))
     except DataError as error:
         raise DataError(
             f"cannot read {path} as a version 5 .mat file: {error}; get it again from {_ORIGIN}"
         ) from error
-    if "X" not in found or "y" not in found:
+    if "X" not in variables or "y" not in variables:
         raise DataError(f"{path} lacks X or y, so it is no file of cropped digits; get it from {_ORIGIN}")
-    pixels, labels = found["X"], found["y"]
+    pixels, labels = variables["X"], variables["y"]
     if pixels.dtype != np.uint8 or pixels.ndim != 4 or pixels.shape[:3] != (32, 32, 3):
         raise DataError(
             f"X of {path} must be uint8 (32, 32, 3, N), got {pixels.dtype} {pixels.shape}; get it from {_ORIGIN}"
@@ -44,24 +42,20 @@ def _read(split: str, data_dir: Path | None, holdout: int | None) -> Dataset:
     targets = checked_labels(
         labels.reshape(-1).astype(np.int64) % 10, path, count=pixels.shape[3], num_classes=10
     )
-    part = training_part(split, len(targets), holdout) if split in ("train", "holdout") else slice(None)
+    part = request.part(len(targets))
     images = np.ascontiguousarray(pixels[..., part].transpose(3, 2, 0, 1))
-    return Dataset.from_arrays(
-        images, targets[part], name="svhn", split=split, class_names=tuple("0123456789")
-    )
+    return request.of_arrays(images, targets[part], tuple("0123456789"))
 
 
-SVHN = DATASETS.register("svhn")(
-    DataSource(
-        summary="99,289 32x32 colour pictures of house numbers in 10 classes, from .mat files; 68,257 train, 5,000 "
-        "holdout, 26,032 test (and 531,131 extra, if its file is there)",
-        splits=(*SPLITS, "extra"),
-        read=_read,
-        input_shape=(3, 32, 32),
-        num_classes=10,
-        mean=(0.4377, 0.4438, 0.4728),
-        std=(0.1980, 0.2010, 0.1970),
-        augmentation="crop-flip",
-        train_size=68_257,
-    )
+SVHN = DataSource(
+    summary="99,289 32x32 colour pictures of house numbers in 10 classes, from .mat files; 68,257 train, 5,000 "
+    "holdout, 26,032 test (and 531,131 extra, if its file is there)",
+    splits=(*SPLITS, "extra"),
+    read=_read,
+    input_shape=(3, 32, 32),
+    num_classes=10,
+    mean=(0.4377, 0.4438, 0.4728),
+    std=(0.1980, 0.2010, 0.1970),
+    augmentation="crop-flip",
+    train_size=68_257,
 )

@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 from torch import nn
 
-from smoothcert.networks.architecture import MODELS, Architecture
+from smoothcert.networks.architecture import Architecture
 
 
 def alexnet(num_classes: int, input_shape: tuple[int, ...]) -> nn.Sequential:
@@ -32,11 +32,9 @@ def alexnet(num_classes: int, input_shape: tuple[int, ...]) -> nn.Sequential:
     return nn.Sequential(parts)
 
 
-MODELS.register("alexnet")(
-    Architecture(
-        summary="five convolutions (64 to 384 channels) and a linear layer, for 32x32 images",
-        input_shape=(3, 32, 32),
-        build=alexnet,
-        least_side=29,
-    )
+ALEXNET = Architecture(
+    summary="five convolutions (64 to 384 channels) and a linear layer, for 32x32 images",
+    input_shape=(3, 32, 32),
+    build=alexnet,
+    least_side=29,
 )

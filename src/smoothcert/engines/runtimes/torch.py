@@ -11,15 +11,15 @@ import torch
 from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
+from smoothcert.engines.engine import Engine
 from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import alone
 from smoothcert.engines.understood import is_understood, refuse_not_understood
+from smoothcert.engines.workload import Model, Workload, device_of
 from smoothcert.networks import Composite
 
 
-@ENGINES.register("torch")
 class TorchEngine(Engine):
     """The model in torch, without gradient bookkeeping; works for any callable and on the model's device.
 
@@ -27,9 +27,14 @@ class TorchEngine(Engine):
     out channels last, if it is sure to be understood and its answers stay the same; anything else is called as it is.
     """
 
-    registered_name: ClassVar[str] = "torch"
+    otherwise: ClassVar[str | None] = "eager"
     _autocast: ClassVar[bool] = False
     _folds: ClassVar[bool] = True
+
+    @classmethod
+    def preference(cls, workload: Workload) -> int:
+        """Return the preference of what works for everything."""
+        return 1
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         super().__init__(model, num_classes, example, device_of(model))
@@ -58,30 +63,6 @@ class TorchEngine(Engine):
             return as_logits(self._run(moved.contiguous(memory_format=self._layout)))
 
 
-@ENGINES.register("eager")
-class EagerEngine(TorchEngine):
-    """The model as it is: `model(x)` without gradient bookkeeping, nothing folded, copied or laid out otherwise.
-
-    Not fast. For whoever trusts no transformation, and for models that no engine can transform faithfully.
-    """
-
-    registered_name: ClassVar[str] = "eager"
-    _folds: ClassVar[bool] = False
-
-
-@ENGINES.register("autocast")
-class AutocastEngine(TorchEngine):
-    """The torch engine in bfloat16 where torch thinks it safe: faster on hardware made for it.
-
-    Not the same classifier as in float32: its votes can differ, and a certificate from it is about the
-    classifier run with this engine. Never chosen by "auto".
-    """
-
-    registered_name: ClassVar[str] = "autocast"
-
-    _autocast: ClassVar[bool] = True
-
-
 def folded(model: nn.Module, example: torch.Tensor) -> nn.Module:
     """Return a copy with batch norms folded and weights channels last, after comparing its answers.
 
@@ -92,14 +73,14 @@ def folded(model: nn.Module, example: torch.Tensor) -> nn.Module:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            found = _fused(model)
+            fused = _fused(model)
     except Exception as error:  # tracing runs the model's own code, which may raise anything
         raise EngineUnavailableError(f"it cannot be traced ({type(error).__name__})") from error
     if example.dim() == 3:
-        found = found.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
+        fused = fused.to(memory_format=torch.channels_last)  # type: ignore[call-overload]
     device = device_of(model)
-    refuse_other_answers(lambda x: found(x.to(device)), lambda x: model(x.to(device)), example)
-    return found
+    refuse_other_answers(lambda x: fused(x.to(device)), lambda x: model(x.to(device)), example)
+    return fused
 
 
 def _fused(model: nn.Module) -> nn.Module:

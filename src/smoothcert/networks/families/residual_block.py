@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import torch
 from torch import nn
 
@@ -15,6 +17,10 @@ class ResidualBlock(nn.Module):
         width: channels out.
         stride: of the body and of the shortcut.
     """
+
+    is_residual: ClassVar[bool] = (
+        True  # heads begin before the last stage of such blocks, unless told otherwise
+    )
 
     def __init__(self, body: nn.Module, channels: int, width: int, stride: int) -> None:
         super().__init__()

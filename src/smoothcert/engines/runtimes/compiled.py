@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import threading
 import warnings
-from typing import Any, ClassVar
+from typing import Any
 
 import torch
 from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.engine import ENGINES, Engine, Model, device_of
+from smoothcert.engines.engine import Engine
 from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.turns import alone
 from smoothcert.engines.understood import refuse_not_understood
+from smoothcert.engines.workload import Model, device_of
 from smoothcert.networks import MIN_ROWS
 
 
-@ENGINES.register("compiled")
 class CompiledEngine(Engine):
     """A module compiled by torch for any number of rows, weights frozen into the code where that hides no NaN.
 
@@ -25,8 +25,6 @@ class CompiledEngine(Engine):
     are much faster, but let oneDNN fuse convolutions with activations that turn NaN into 0 (torch 2.13): then the
     weights stay outside.
     """
-
-    registered_name: ClassVar[str] = "compiled"
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         super().__init__(model, num_classes, example, device_of(model))

@@ -8,14 +8,13 @@ import torch
 from torch import nn
 
 from smoothcert.attacks.ascent import ascent
-from smoothcert.attacks.attack import ATTACKS
 from smoothcert.attacks.attacked import attacked
 from smoothcert.attacks.length import lengths, shortened, unit
+from smoothcert.attacks.stepwise import stepwise
 
 _LAST_RATE = 0.01  # step length at the end of the half cosine that starts at 1
 
 
-@ATTACKS.register("ddn")
 def ddn(
     model: nn.Module,
     images: torch.Tensor,
@@ -59,8 +58,8 @@ def ddn(
             norm = (norm * torch.where(broken, 1 - gamma, 1 + gamma)).clamp(max=eps)
             moved = norm * unit(change + _rate(step, steps) * direction)
             change = (images + _on_levels(moved, levels, norm)).clamp(0, 1) - images
-    found = torch.where(smallest.isfinite(), best, change)
-    return (images + shortened(found, eps)).clamp(0, 1)
+    chosen = torch.where(smallest.isfinite(), best, change)
+    return (images + shortened(chosen, eps)).clamp(0, 1)
 
 
 def vote_is_wrong(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
@@ -86,3 +85,6 @@ def _on_levels(change: torch.Tensor, levels: int | None, longest: torch.Tensor) 
     counted = change * (levels - 1)
     nearest = counted.round() / (levels - 1)
     return torch.where(lengths(nearest) > longest, counted.trunc() / (levels - 1), nearest)
+
+
+DDN = stepwise(ddn)

@@ -8,7 +8,7 @@ from functools import partial
 import torch
 from torch import nn
 
-from smoothcert.networks.architecture import MODELS, Architecture
+from smoothcert.networks.architecture import Architecture
 
 _GROWTH, _BOTTLENECK = 12, 4
 
@@ -87,12 +87,16 @@ def _transition(channels: int, kept: int) -> list[nn.Module]:
     ]
 
 
-for _depth, _layers, _compression in ((40, 6, 1.0), (100, 16, 0.5)):
-    MODELS.register(f"densenet{_depth}")(
-        Architecture(
-            summary=f"DenseNet-BC-{_depth}, 3 x {_layers} bottlenecks of 12 channels, for 32x32 images",
-            input_shape=(3, 32, 32),
-            build=partial(densenet, layers=_layers, compression=_compression),
-            least_side=4,
-        )
+def densenet_bc(layers: int, compression: float) -> Architecture:
+    """Return the network with so many bottlenecks in each of its three stages.
+
+    Args:
+        layers: dense layers per stage, of two convolutions each.
+        compression: share of the channels that a transition keeps.
+    """
+    return Architecture(
+        summary=f"DenseNet-BC-{6 * layers + 4}, 3 x {layers} bottlenecks of 12 channels, for 32x32 images",
+        input_shape=(3, 32, 32),
+        build=partial(densenet, layers=layers, compression=compression),
+        least_side=4,
     )

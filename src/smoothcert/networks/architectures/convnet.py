@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import nn
 
-from smoothcert.networks.architecture import MODELS, Architecture
+from smoothcert.networks.architecture import Architecture
 
 _WIDTHS = (8, 16, 16)
 
@@ -53,11 +53,9 @@ class ConvNet(nn.Module):
         )
 
 
-MODELS.register("convnet")(
-    Architecture(
-        summary="three 3x3 convolutions (8, 16, 16) with batch norm, and a linear layer",
-        input_shape=(1, 8, 8),
-        build=ConvNet,
-        least_side=4,
-    )
+CONVNET = Architecture(
+    summary="three 3x3 convolutions (8, 16, 16) with batch norm, and a linear layer",
+    input_shape=(1, 8, 8),
+    build=ConvNet,
+    least_side=4,
 )

@@ -6,12 +6,11 @@ import torch
 from torch import nn
 
 from smoothcert.attacks.ascent import ascent
-from smoothcert.attacks.attack import ATTACKS
 from smoothcert.attacks.attacked import attacked
 from smoothcert.attacks.length import shortened
+from smoothcert.attacks.stepwise import stepwise
 
 
-@ATTACKS.register("pgd")
 def pgd(
     model: nn.Module,
     images: torch.Tensor,
@@ -42,3 +41,6 @@ def pgd(
             # Clamping comes second: it moves values towards the image, so it cannot leave the ball again.
             adversarial = (images + shortened(moved, eps)).clamp(0, 1)
     return adversarial
+
+
+PGD = stepwise(pgd)

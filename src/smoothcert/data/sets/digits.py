@@ -9,14 +9,13 @@ in the original order. Classes share a split in proportion to their size, by lar
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.data.dataset import Dataset
-from smoothcert.data.loading import DATASETS, DataSource
-from smoothcert.data.splits import holdout_size
+from smoothcert.data.source import DataSource, Request
+from smoothcert.data.splits import SPLITS, holdout_size
 from smoothcert.seeding import state_words, stream_key
 
 _TEST, _HOLDOUT = 500, 200
@@ -42,7 +41,7 @@ def _shares(sizes: NDArray[np.int64], total: int) -> NDArray[np.int64]:
 
 def _split_of_each(labels: NDArray[np.int64], holdout: int) -> NDArray[np.str_]:
     """Name the split of every image; a function of the labels, the size of the hold-out and a fixed key alone."""
-    found = np.full(len(labels), "train", dtype="<U8")
+    splits = np.full(len(labels), "train", dtype="<U8")
     sizes = np.bincount(labels)
     tests, holdouts = _shares(sizes, _TEST), _shares(sizes, holdout)
     for label, (test, held_out) in enumerate(zip(tests, holdouts, strict=True)):
@@ -50,28 +49,25 @@ def _split_of_each(labels: NDArray[np.int64], holdout: int) -> NDArray[np.str_]:
         # Raw words of the stream, not torch's shuffle, whose algorithm another release may change.
         words = state_words(stream_key(0, label, "digits-split", 0))[: len(members)]
         ranked = members[np.argsort(words, kind="stable")]
-        found[ranked[:test]] = "test"
-        found[ranked[test : test + held_out]] = "holdout"
-    return found
+        splits[ranked[:test]] = "test"
+        splits[ranked[test : test + held_out]] = "holdout"
+    return splits
 
 
-def _read(split: str, data_dir: Path | None, holdout: int | None) -> Dataset:
+def _read(request: Request) -> Dataset:
     """Return one split; the data come with scikit-learn, so no folder is looked at."""
     images, labels = _arrays()
-    size = _HOLDOUT if holdout is None else holdout_size(len(labels) - _TEST, holdout)
-    chosen = _split_of_each(labels, size) == split
-    names = [str(digit) for digit in range(10)]
-    return Dataset.from_arrays(images[chosen], labels[chosen], name="digits", split=split, class_names=names)
+    size = _HOLDOUT if request.holdout is None else holdout_size(len(labels) - _TEST, request.holdout)
+    chosen = _split_of_each(labels, size) == request.split
+    return request.of_arrays(images[chosen], labels[chosen], [str(digit) for digit in range(10)])
 
 
-DIGITS = DATASETS.register("digits")(
-    DataSource(
-        summary="1,797 real 8x8 handwritten digits in 10 classes, embedded (scikit-learn); 1,097 train, 200 holdout, "
-        "500 test",
-        splits=("train", "holdout", "test"),
-        read=_read,
-        input_shape=(1, 8, 8),
-        num_classes=10,
-        train_size=1_097,
-    )
+DIGITS = DataSource(
+    summary="1,797 real 8x8 handwritten digits in 10 classes, embedded (scikit-learn); 1,097 train, 200 holdout, "
+    "500 test",
+    splits=SPLITS,
+    read=_read,
+    input_shape=(1, 8, 8),
+    num_classes=10,
+    train_size=1_097,
 )

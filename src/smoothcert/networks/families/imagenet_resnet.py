@@ -8,8 +8,8 @@ from functools import partial
 
 from torch import nn
 
-from smoothcert.networks.architecture import MODELS, Architecture
-from smoothcert.networks.residual_block import ResidualBlock, basic_block, bottleneck_block
+from smoothcert.networks.architecture import Architecture
+from smoothcert.networks.families.residual_block import ResidualBlock, basic_block, bottleneck_block
 
 _STEM_WIDTH = 64
 
@@ -58,13 +58,13 @@ def imagenet_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: in
     return network
 
 
-for _depth, (_block, _widths, _numbers) in LAYOUTS.items():
-    MODELS.register(f"resnet{_depth}")(
-        Architecture(
-            summary=f"residual network of {_depth} layers (to {_widths[-1]} channels), for 224x224 images",
-            input_shape=(3, 224, 224),
-            build=partial(imagenet_resnet, depth=_depth),
-            least_side=32,
-            num_classes=1000,
-        )
+def of_depth(depth: int) -> Architecture:
+    """Return the network with so many layers, a depth in `LAYOUTS`."""
+    _, widths, _ = LAYOUTS[depth]
+    return Architecture(
+        summary=f"residual network of {depth} layers (to {widths[-1]} channels), for 224x224 images",
+        input_shape=(3, 224, 224),
+        build=partial(imagenet_resnet, depth=depth),
+        least_side=32,
+        num_classes=1000,
     )

@@ -7,7 +7,7 @@ from functools import partial
 
 from torch import nn
 
-from smoothcert.networks.architecture import MODELS, Architecture
+from smoothcert.networks.architecture import Architecture
 
 _WIDTHS = (64, 128, 256, 512, 512)
 CONVOLUTIONS: dict[int, tuple[int, ...]] = {16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
@@ -39,12 +39,11 @@ def vgg(num_classes: int, input_shape: tuple[int, ...], *, depth: int) -> nn.Seq
     return nn.Sequential(parts)
 
 
-for _depth, _numbers in CONVOLUTIONS.items():
-    MODELS.register(f"vgg{_depth}")(
-        Architecture(
-            summary=f"{sum(_numbers)} 3x3 convolutions (to 512 channels) with batch norm, for 32x32 images",
-            input_shape=(3, 32, 32),
-            build=partial(vgg, depth=_depth),
-            least_side=32,
-        )
+def of_depth(depth: int) -> Architecture:
+    """Return the network with so many layers, a depth in `CONVOLUTIONS`."""
+    return Architecture(
+        summary=f"{sum(CONVOLUTIONS[depth])} 3x3 convolutions (to 512 channels) with batch norm, for 32x32 images",
+        input_shape=(3, 32, 32),
+        build=partial(vgg, depth=depth),
+        least_side=32,
     )
