@@ -17,7 +17,7 @@ from smoothcert.bounds.boundary import first_true
 from smoothcert.certificates.boundary_plan import BoundaryPlan
 from smoothcert.certificates.certificate import Verdict
 from smoothcert.certificates.procedure import Plan, Procedure
-from smoothcert.certificates.procedures.fixed import _FixedPlan, _FixedTrial
+from smoothcert.certificates.procedures.fixed import _FixedDecision, _FixedPlan
 from smoothcert.sampling import Phase, chunk_borders
 
 CENTRE = 0.5
@@ -100,12 +100,12 @@ class ReusedVotes(Procedure):
     def plan(self, noise, alpha):
         plan = _FixedPlan(noise, alpha, (Phase("estimate", (self.n,)),))
 
-        class Trial(_FixedTrial):
+        class Reached(_FixedDecision):
             def absorb(self, look, counts):
                 super().absorb(0, counts)
                 return super().absorb(0, counts) or True  # once as selection, once as estimate
 
-        return _WithTrial(plan, Trial)
+        return _WithDecision(plan, Reached)
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,14 @@ class FilteredVotes(Procedure):
     def plan(self, noise, alpha):
         plan = sc.FixedSample(n=self.n).plan(noise, alpha)
 
-        class Trial(_FixedTrial):
+        class Reached(_FixedDecision):
             def verdict(self):
                 chosen, estimate = self.tallies[0].counts.top, self.tallies[1].counts
                 p = clopper_pearson_lower(int(estimate.votes[chosen]), int(estimate.votes.sum()), alpha)
                 outcome = sc.Outcome.CERTIFIED if p > 0.5 else sc.Outcome.NO_MAJORITY
                 return Verdict(outcome, chosen, noise.radius(p), p, tuple(self.tallies))
 
-        return _WithTrial(plan, Trial)
+        return _WithDecision(plan, Reached)
 
 
 @dataclass(frozen=True)
@@ -145,8 +145,8 @@ class PeekingFixedBound(Procedure):
         return BoundaryPlan(phases, (self.radius,), (p0,), (Boundary(n, certify, nowhere),))
 
 
-class _WithTrial(Plan):
-    """A plan with another kind of trial."""
+class _WithDecision(Plan):
+    """A plan with another kind of decision."""
 
     def __init__(self, plan, kind):
         self.plan, self.kind, self.phases = plan, kind, plan.phases

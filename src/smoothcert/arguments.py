@@ -167,3 +167,8 @@ def check_switch(name: str, value: Any) -> bool:
     if not isinstance(value, bool):
         raise InvalidArgumentError(f"{name} must be True or False, got {brief(value)}")
     return value
+
+
+def usable_cores() -> int:
+    """Return the number of cores that this process may use: what workers are by default."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

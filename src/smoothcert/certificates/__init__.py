@@ -1,18 +1,18 @@
 """Counts + bounds -> certificates: procedures, prediction, metrics."""
 
 from smoothcert.certificates.certificate import Certificate, Tally, Verdict
-from smoothcert.certificates.certification import Certification, check_batch_size
+from smoothcert.certificates.certification import Certification
 from smoothcert.certificates.identity import identities, is_settled
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.loading import load_classifier, panel_classifier
 from smoothcert.certificates.metrics import ACR_CAVEAT, Results
 from smoothcert.certificates.outcome import Outcome
+from smoothcert.certificates.panel_certification import PanelCertification
 from smoothcert.certificates.procedure import (
     MOST_RADIUS,
     PROCEDURES,
     Plan,
     Procedure,
-    Trial,
     check_list,
     check_radius,
     check_votes,
@@ -39,6 +39,7 @@ __all__ = [
     "GroupSequential",
     "Note",
     "Outcome",
+    "PanelCertification",
     "Plan",
     "Procedure",
     "Reach",
@@ -48,10 +49,8 @@ __all__ = [
     "Staged",
     "Tally",
     "TrainedFor",
-    "Trial",
     "Verdict",
     "asked_radii",
-    "check_batch_size",
     "check_image",
     "check_list",
     "check_match",

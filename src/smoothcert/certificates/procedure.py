@@ -12,29 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.bounds import MOST_TRIALS
-from smoothcert.certificates.certificate import Tally, Verdict
+from smoothcert.certificates.certificate import Verdict
 from smoothcert.certificates.radii import asked_radii, named_radii
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw, in_words
 from smoothcert.options import Option, options_of
 from smoothcert.registry import Registry, name_of
-from smoothcert.sampling import Counts, Phase
+from smoothcert.sampling import Counts, Decision, Phase
 from smoothcert.visible import brief
-
-
-class Trial(ABC):
-    """One image and one classifier on the way through a plan: counts in, a verdict out."""
-
-    def __init__(self) -> None:
-        self.tallies: list[Tally] = []
-
-    @abstractmethod
-    def absorb(self, look: int, counts: Counts) -> bool:
-        """Take the counts of the current phase at look number `look`; return True when decided."""
-
-    @abstractmethod
-    def verdict(self) -> Verdict:
-        """Return the verdict; only after `absorb` returned True."""
 
 
 class Plan(ABC):
@@ -59,8 +44,8 @@ class Plan(ABC):
         return np.full(len(chances), sum(phase.votes for phase in self.phases), dtype=np.int64)
 
     @abstractmethod
-    def start(self) -> Trial:
-        """Return a new trial."""
+    def start(self) -> Decision[Verdict]:
+        """Return a new decision."""
 
     @property
     def largest_radius(self) -> float | None:
@@ -68,11 +53,11 @@ class Plan(ABC):
 
         To be overridden by a plan under which unanimous votes stop before the last look.
         """
-        trial, look = self.start(), 0
+        decision, look = self.start(), 0
         for phase in self.phases:
             for drawn in phase.looks:
-                if trial.absorb(look, Counts(np.array([drawn, 0]), drawn)):
-                    verdict = trial.verdict()
+                if decision.absorb(look, Counts(np.array([drawn, 0]), drawn)):
+                    verdict = decision.verdict()
                     return None if verdict.predicted is None else verdict.radius
                 look += 1
         return None

@@ -14,6 +14,7 @@ from smoothcert.cli import options as opt
 from smoothcert.cli.paths import folder_option
 from smoothcert.data import select_indices
 from smoothcert.report import TRIAL_SECONDS, Summary, print_preview, print_summaries
+from smoothcert.workflows import certify as run_certify
 from smoothcert.workflows import certify_panel
 
 
@@ -121,23 +122,16 @@ def certify(
         started = time.process_time()  # in the end a run takes as long to get here
         print_preview(classifier, images, picked, chosen, seconds=trial_seconds, started=started, **how)
         return
-    outs, folders = {"run": out}, {"run": model}
-    if with_members:
-        classifier, folders = panel_classifier(model, classifier)
-        outs = {name: out / name for name in folders}
+    how = {**how, "procedure": chosen, "indices": picked, "resume": resume, "show_progress": True}
     try:
-        runs = certify_panel(
-            classifier,
-            images,
-            outs=outs,
-            folders=folders,
-            procedure=chosen,
-            indices=picked,
-            resume=resume,
-            show_progress=True,
-            **how,
-        )
+        if with_members:
+            classifier, folders = panel_classifier(model, classifier)
+            outs = {name: out / name for name in folders}
+            members = certify_panel(classifier, images, outs=outs, folders=folders, **how)
+            runs = {str(outs[name]): run for name, run in members.items()}
+        else:
+            runs = {str(out): run_certify(classifier, images, out=out, **how)}
     except KeyboardInterrupt:
         print("stopped; finished images are kept, the same command with --resume continues", file=sys.stderr)
         raise typer.Exit(130) from None
-    print_summaries([Summary.of_run(run, str(outs[name])) for name, run in runs.items()])
+    print_summaries([Summary.of_run(run, name) for name, run in runs.items()])

@@ -29,6 +29,7 @@ from smoothcert.networks.normalize import Normalize
 from smoothcert.networks.padding import MIN_ROWS, padded
 from smoothcert.networks.stages import split_before, split_points, stages_of
 from smoothcert.networks.tensor_content import tensor_content
+from smoothcert.networks.train_mode import part_in_train_mode, refuse_training_mode
 from smoothcert.networks.weights_digest import weights_digest
 
 __all__ = [
@@ -66,8 +67,10 @@ __all__ = [
     "one_headed",
     "packages_of",
     "padded",
+    "part_in_train_mode",
     "refuse_shapes",
     "refuse_split",
+    "refuse_training_mode",
     "resolve_split",
     "split_before",
     "split_points",

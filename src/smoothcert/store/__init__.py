@@ -11,6 +11,7 @@ from smoothcert.store.places import begin, hold, origin_of, stored_manifest
 from smoothcert.store.reach import reach_of
 from smoothcert.store.rounding import floor_digits
 from smoothcert.store.run import Run
+from smoothcert.store.run_writer import PanelWriter, RunWriter
 from smoothcert.store.seal import manifest_digest, seal
 from smoothcert.store.tsv import format_tsv, read_log, read_tsv
 
@@ -22,8 +23,10 @@ __all__ = [
     "AttackResults",
     "AttackedImage",
     "Attempt",
+    "PanelWriter",
     "Run",
     "RunDatabase",
+    "RunWriter",
     "begin",
     "check_same",
     "export_run",

@@ -173,7 +173,7 @@ class RunDatabase:
                 for position, tally in enumerate(c.tallies)
             ]
             connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", counts)
-            votes = [(c.index, phase, packed) for phase, packed in sorted(c.ballots.items())]
+            votes = [(c.index, phase, packed) for phase, packed in sorted(c.vote_log.items())]
             connection.executemany("INSERT INTO votes VALUES (?, ?, ?)", votes)
             sealed = seal(self._manifest_digest(), row, counts, votes)
             connection.execute("INSERT INTO seals VALUES (?, ?)", (c.index, sealed))
@@ -202,7 +202,11 @@ class RunDatabase:
             if answer != "ok":
                 raise sqlite3.DatabaseError(f"the file fails its integrity check: {answer}")
 
-    def save_unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
+    def has_unfinished(self) -> bool:
+        """Return whether a state of an image under way is stored."""
+        return bool(self.rows("SELECT idx FROM unfinished LIMIT 1"))
+
+    def save_unfinished(self, states: Mapping[int, Any]) -> None:
         """Store the state of images under way, replacing older ones."""
         with self._transaction() as connection:
             rows = [(index, json.dumps(state)) for index, state in states.items()]
@@ -238,7 +242,7 @@ class RunDatabase:
         """Close; a finished run becomes one plain file that read-only places can hold."""
         with store_errors("close", self.where):
             if finished and self.folder is not None:
-                # A panel's first run may have been ahead of the others, and keeps states for all of them.
+                # A panel's first run may have been ahead of the others, and keeps the states of all of them.
                 self._connection.execute("DELETE FROM unfinished")
                 # Refused while somebody is reading; all is stored anyway.
                 with contextlib.suppress(sqlite3.OperationalError):

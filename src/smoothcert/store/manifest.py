@@ -18,24 +18,21 @@ _MISSING = "nothing"
 _version = cache(version)  # looked up in files, which takes milliseconds
 
 
-def make_manifest(
-    certification: Certification, answer: int, dataset: Dataset, indices: Sequence[int]
-) -> dict[str, Any]:
+def make_manifest(certification: Certification, dataset: Dataset, indices: Sequence[int]) -> dict[str, Any]:
     """Return what identifies a run: equal manifests give equal votes and certificates.
 
     Batch size and workers are not in it, because no vote depends on them.
 
     Args:
         certification: classifier, noise, procedure, alpha and seed.
-        answer: which of the certification's classifiers the run is about.
         dataset: where the images come from.
         indices: images of the run, in the data set's numbering.
     """
     engine = certification.engine
-    ensemble = certification.ensembles[answer] if certification.ensembles else None
+    ensemble = certification.ensemble
     return {
         "format": FORMAT,
-        "model": certification.models[answer],
+        "model": certification.model,
         **({} if ensemble is None else {"ensemble": plain(ensemble)}),
         "num_classes": engine.num_classes,
         "engine": engine.engine_name,

@@ -16,10 +16,10 @@ import torch
 from lightning_fabric import Fabric
 from torch import nn
 
+from smoothcert.arguments import usable_cores
 from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError, SmoothcertError
 from smoothcert.folders import CARD_FILE, ModelCard, read_card
-from smoothcert.sampling import default_workers
 from smoothcert.seeding import check_seed, generator_for
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.epochs import OnEpoch, fit, forget
@@ -115,7 +115,7 @@ def _fabric(config: TrainConfig, devices: int, accelerator: str) -> Fabric:
         raise InvalidArgumentError(f'accelerator must be "auto", "cpu" or "cuda", got {accelerator!r}')
     if accelerator == "cuda" and not torch.cuda.is_available():
         raise InvalidArgumentError('accelerator "cuda" asked for, but torch sees no GPU; use "cpu"')
-    most = torch.cuda.device_count() if accelerator == "cuda" else max(2, default_workers())
+    most = torch.cuda.device_count() if accelerator == "cuda" else max(2, usable_cores())
     if isinstance(devices, bool) or not isinstance(devices, int) or not 1 <= devices <= most:
         raise InvalidArgumentError(
             f"devices must be an integer from 1 to {most} on this machine, got {devices!r}"

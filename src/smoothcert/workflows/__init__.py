@@ -3,7 +3,8 @@
 from smoothcert.workflows.attack import attack_images
 from smoothcert.workflows.auditing.audit import audit
 from smoothcert.workflows.auditing.report import AuditReport, Finding, Trust
-from smoothcert.workflows.certify import certify, certify_panel
+from smoothcert.workflows.certify import certify
+from smoothcert.workflows.certify_panel import certify_panel
 from smoothcert.workflows.demo import run_demo
 from smoothcert.workflows.sweep import run_sweep
 

@@ -13,7 +13,7 @@ from smoothcert.noise import noise_from
 from smoothcert.report import Summary, certified_accuracy_figure, save_figure, votes_figure, write_report
 from smoothcert.store import Run
 from smoothcert.training import train
-from smoothcert.workflows.certify import certify_panel
+from smoothcert.workflows.certify_panel import certify_panel
 
 MEMBERS = 3
 IMAGES = 200

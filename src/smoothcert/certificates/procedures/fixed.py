@@ -10,10 +10,10 @@ import numpy as np
 from smoothcert.bounds import check_level, clopper_pearson_lower, runner_up_bounds
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.outcome import Outcome
-from smoothcert.certificates.procedure import Plan, Procedure, Trial, check_votes
+from smoothcert.certificates.procedure import Plan, Procedure, check_votes
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling import Counts, Phase
+from smoothcert.sampling import Counts, Decision, Phase
 
 
 @dataclass(frozen=True)
@@ -61,14 +61,14 @@ class _FixedPlan(Plan):
     phases: tuple[Phase, Phase]
     runner_up: bool = False
 
-    def start(self) -> Trial:
-        return _FixedTrial(self)
+    def start(self) -> Decision[Verdict]:
+        return _FixedDecision(self)
 
 
-class _FixedTrial(Trial):
+class _FixedDecision(Decision[Verdict]):
     def __init__(self, plan: _FixedPlan) -> None:
-        super().__init__()
         self.plan = plan
+        self.tallies: list[Tally] = []
 
     def absorb(self, look: int, counts: Counts) -> bool:
         purpose = "bound" if look else "select"

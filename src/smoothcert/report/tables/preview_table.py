@@ -10,7 +10,6 @@ from smoothcert.certificates import (
     Certification,
     Procedure,
     SmoothedClassifier,
-    check_batch_size,
     check_match,
 )
 from smoothcert.data import Dataset
@@ -19,7 +18,7 @@ from smoothcert.progress import progress
 from smoothcert.report.tables.blocks import make_table
 from smoothcert.report.tables.duration import show_range
 from smoothcert.report.tables.terminal import print_tables
-from smoothcert.sampling import CHUNK_VOTES, check_workers
+from smoothcert.sampling import CHUNK_VOTES, check_batch_size, check_workers
 
 TRIAL_SECONDS = 5.0
 _SPEED_SHARE = 0.2  # of the time, for each number of workers

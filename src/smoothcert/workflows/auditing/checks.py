@@ -75,16 +75,16 @@ def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Pro
         if not texts:
             try:
                 tallies = image.tallies(terms.num_classes)
-                ballots = image.ballots(terms.num_classes, replay.most_votes)
+                log = image.vote_log(terms.num_classes, replay.most_votes)
             except ValueError as error:
                 texts = [f"its counts or votes cannot be read: {error}"]
             else:
-                streams += [Stream(image, phase, len(cast)) for phase, cast in ballots.items()]
-                texts = list(replay.differences(image, tallies, ballots))
+                streams += [Stream(image, phase, len(cast)) for phase, cast in log.items()]
+                texts = list(replay.differences(image, tallies, log))
                 if not texts:  # a second opinion on what the first finds right
                     about = stored.manifest["procedure"]
                     texts = contradictions(terms.noise, about, terms.alpha, image.certificate, tallies)
-                _check_unanswered(replay.unanswered(ballots), terms, report, image.index)
+                _check_unanswered(replay.unanswered(log), terms, report, image.index)
         for text in texts:
             report.found("proof", text, image.index)
         show(done, f"{len(report.findings)} findings")

@@ -88,7 +88,7 @@ class StoredImage:
             Tally(row.phase, row.purpose, _counts(row, num_classes), row.radius) for row in self.counts
         )
 
-    def ballots(self, num_classes: int, most: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+    def vote_log(self, num_classes: int, most: Mapping[str, int]) -> dict[str, NDArray[Any]]:
         """Return the votes one by one, by phase; raise ValueError on damage and on a phase that there cannot be.
 
         Args:

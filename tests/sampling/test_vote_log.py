@@ -13,7 +13,7 @@ from smoothcert.engines import TorchEngine
 from smoothcert.noise import Gaussian
 from smoothcert.sampling import (
     ChunkVotes,
-    Journey,
+    ImageSampling,
     Phase,
     Sampler,
     chunk_borders,
@@ -22,15 +22,15 @@ from smoothcert.sampling import (
     tallied,
     unpack,
 )
-from smoothcert.sampling.vote_log import BallotBox, ballot_type
+from smoothcert.sampling.vote_log import VoteLog, vote_type
 
 PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(1_000)))
 
 
 @pytest.mark.parametrize("classes, size", [(2, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 4)])
 def test_every_class_and_none_have_room(classes, size):
-    assert ballot_type(classes).itemsize == size
-    votes = np.array([0, classes - 1, no_class(classes)], dtype=ballot_type(classes))
+    assert vote_type(classes).itemsize == size
+    votes = np.array([0, classes - 1, no_class(classes)], dtype=vote_type(classes))
     read = unpack(pack(votes.tobytes()), classes)
     assert read.tolist() == [0, classes - 1, no_class(classes)]
     assert no_class(classes) >= classes
@@ -85,29 +85,29 @@ def test_votes_that_unpack_to_far_too_many_are_refused_without_unpacking_them():
     tracemalloc.stop()
 
 
-def test_a_box_keeps_votes_by_phase_in_their_order():
-    box = BallotBox()
-    box.start("select")
-    box.add(np.array([1, 2], dtype=np.uint8))
-    box.start("estimate")
-    box.add(np.array([3], dtype=np.uint8))
-    box.add(np.array([0, 0], dtype=np.uint8))
-    assert {phase: unpack(p, 10).tolist() for phase, p in box.packed().items()} == {
+def test_a_log_keeps_votes_by_phase_in_their_order():
+    log = VoteLog()
+    log.start("select")
+    log.add(np.array([1, 2], dtype=np.uint8))
+    log.start("estimate")
+    log.add(np.array([3], dtype=np.uint8))
+    log.add(np.array([0, 0], dtype=np.uint8))
+    assert {phase: unpack(p, 10).tolist() for phase, p in log.packed().items()} == {
         "select": [1, 2],
         "estimate": [3, 0, 0],
     }
 
 
-def test_a_box_that_missed_votes_holds_none():
-    box = BallotBox()
-    box.start("select")
-    box.add(np.array([1], dtype=np.uint8))
-    box.add(None)
-    box.add(np.array([1], dtype=np.uint8))
-    assert box.packed() == {}
-    box.start("estimate")
-    box.add(np.array([1], dtype=np.uint8))
-    assert box.packed() == {}
+def test_a_log_that_missed_votes_holds_none():
+    log = VoteLog()
+    log.start("select")
+    log.add(np.array([1], dtype=np.uint8))
+    log.add(None)
+    log.add(np.array([1], dtype=np.uint8))
+    assert log.packed() == {}
+    log.start("estimate")
+    log.add(np.array([1], dtype=np.uint8))
+    assert log.packed() == {}
 
 
 class After:
@@ -126,27 +126,27 @@ def three(batch):
 
 
 @pytest.mark.parametrize("shuffled", [False, True])
-def test_a_journey_keeps_the_votes_of_its_counts_in_their_order(shuffled):
+def test_a_sampling_keeps_the_votes_of_its_counts_in_their_order(shuffled):
     """Each answer up to its own decision, whatever order the chunks come back in."""
     image = torch.tensor([0.1, 0.2])
     sampler = Sampler(TorchEngine(three, 3, image), Gaussian(1.0), seed=3, batch_size=256)
-    trial, order, pending = After(9), random.Random(1), []
-    journey = Journey(4, image, PHASES, [trial], 3)
-    while not journey.decided or pending:
-        while (chunk := journey.next_chunk()) is not None:
+    decision, order, pending = After(9), random.Random(1), []
+    sampling = ImageSampling(4, image, PHASES, decision, 3)
+    while not sampling.decided or pending:
+        while (chunk := sampling.next_chunk()) is not None:
             pending.append(chunk)
         chunk = pending.pop(order.randrange(len(pending)) if shuffled else 0)
-        journey.take(chunk, sampler.draw([chunk])[0])
-    ballots = {phase: unpack(packed, 3) for phase, packed in journey.ballots[0].items()}
-    assert {phase: len(votes) for phase, votes in ballots.items()} == {"select": 100, "estimate": 9 * 64}
-    assert tallied(ballots["estimate"], 3).tolist() == trial.counts.votes.tolist()
+        sampling.take(chunk, sampler.draw([chunk])[0])
+    votes_cast = {phase: unpack(packed, 3) for phase, packed in sampling.vote_log.packed().items()}
+    assert {phase: len(votes) for phase, votes in votes_cast.items()} == {"select": 100, "estimate": 9 * 64}
+    assert tallied(votes_cast["estimate"], 3).tolist() == decision.counts.votes.tolist()
     again = sampler.draw([type(chunk)(image, 4, "estimate", 2, 64)])[0]
-    assert ballots["estimate"][128:192].tolist() == again.classes[0].tolist()
+    assert votes_cast["estimate"][128:192].tolist() == again.classes[0].tolist()
 
 
-def test_a_journey_of_counts_alone_has_no_ballots():
-    journey = Journey(0, torch.zeros(1), (Phase("estimate", (64,)),), [After(0)], 2)
-    chunk = journey.next_chunk()
-    journey.take(chunk, ChunkVotes(np.array([[60, 4]]), np.array([64]), 0.1))
-    assert journey.decided
-    assert journey.ballots == [{}]
+def test_a_sampling_of_counts_alone_has_no_vote_log():
+    sampling = ImageSampling(0, torch.zeros(1), (Phase("estimate", (64,)),), After(0), 2)
+    chunk = sampling.next_chunk()
+    sampling.take(chunk, ChunkVotes(np.array([[60, 4]]), np.array([64]), 0.1))
+    assert sampling.decided
+    assert sampling.vote_log.packed() == {}

@@ -6,9 +6,10 @@ import torch
 
 from smoothcert.engines import TorchEngine
 from smoothcert.noise import Gaussian
-from smoothcert.sampling import CHUNK_VOTES, Journey, Phase, Sampler, WorkerPool, chunk_borders, travel
+from smoothcert.sampling import CHUNK_VOTES, ImageSampling, Phase, Sampler, WorkerPool, chunk_borders
 from smoothcert.sampling import run_schedule as scheduler
 from smoothcert.sampling.image_sampling import LOOKAHEAD
+from smoothcert.sampling.run_schedule import run_schedule
 
 PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(6_000)))
 LASTS = [(11 * i) % 90 for i in range(40)]
@@ -51,18 +52,18 @@ class WatchedPool(WorkerPool):
 
 
 def run(workers=1, batch_size=256, lasts=LASTS, on_batch=None, on_open=lambda index: None):
-    """Return the pool, the journeys in order, and what each was shown."""
+    """Return the pool, the samplings in order, and what each was shown."""
     recorders = [Recorder(last) for last in lasts]
-    made = [Journey(i, torch.tensor([0.3]), PHASES, [one], 2) for i, one in enumerate(recorders)]
+    made = [ImageSampling(i, torch.tensor([0.3]), PHASES, one, 2) for i, one in enumerate(recorders)]
 
     def opened():
-        for index, journey in enumerate(made):
+        for index, sampling in enumerate(made):
             on_open(index)
-            yield journey
+            yield sampling
 
     with WatchedPool(workers, batch_size) as pool:
-        ended = list(travel(opened(), pool, batch_size=batch_size, on_batch=on_batch))
-    assert sorted(journey.index for journey in ended) == list(range(len(lasts)))
+        ended = list(run_schedule(opened(), pool, batch_size=batch_size, on_batch=on_batch))
+    assert sorted(sampling.index for sampling in ended) == list(range(len(lasts)))
     return pool, made, [one.seen for one in recorders]
 
 
@@ -73,10 +74,10 @@ def expected():
     found = []
     for index, last in enumerate(LASTS):
         one = Recorder(last)
-        journey = Journey(index, torch.tensor([0.3]), PHASES, [one], 2)
-        while not journey.decided:
-            chunk = journey.next_chunk()
-            journey.take(chunk, sampler.draw([chunk])[0])
+        sampling = ImageSampling(index, torch.tensor([0.3]), PHASES, one, 2)
+        while not sampling.decided:
+            chunk = sampling.next_chunk()
+            sampling.take(chunk, sampler.draw([chunk])[0])
         found.append(one.seen)
     return found
 
@@ -93,28 +94,28 @@ def test_the_same_votes_whatever_the_jobs(workers, batch_size, job, expected, mo
 @pytest.mark.parametrize("workers", [1, 3])
 def test_no_chunk_is_drawn_twice_and_waste_is_bounded(workers, job, monkeypatch):
     monkeypatch.setattr(scheduler, "JOB_SECONDS", JOBS[job])
-    pool, journeys, seen = run(workers)
+    pool, samplings, seen = run(workers)
     drawn = [chunk for job in pool.jobs for chunk in job]
     assert len(set(drawn)) == len(drawn)
-    for journey, shown in zip(journeys, seen, strict=True):
+    for sampling, shown in zip(samplings, seen, strict=True):
         votes = sum(
             next(p for p in PHASES if p.name == phase).chunk_votes(number)
             for index, phase, number in drawn
-            if index == journey.index
+            if index == sampling.index
         )
-        assert votes == journey.votes_counted + journey.wasted  # dropped from the backlog: never drawn
-        assert journey.wasted < shown[-1][1] / LOOKAHEAD + CHUNK_VOTES
+        assert votes == sampling.votes_counted + sampling.wasted  # dropped from the backlog: never drawn
+        assert sampling.wasted < shown[-1][1] / LOOKAHEAD + CHUNK_VOTES
 
 
 def test_chunks_of_a_decided_image_are_dropped_before_they_are_drawn(monkeypatch):
     """One image with all it may issue in the backlog: with jobs of one chunk, most of it is never drawn."""
     monkeypatch.setattr(scheduler, "JOB_SECONDS", 1e-9)
     phases = (Phase("estimate", chunk_borders(64 * 400)),)
-    journey = Journey(0, torch.tensor([0.3]), phases, [Recorder(320)], 2)
+    sampling = ImageSampling(0, torch.tensor([0.3]), phases, Recorder(320), 2)
     with WatchedPool(1, 64) as pool:
-        assert list(travel([journey], pool, batch_size=64)) == [journey]
-    assert journey.wasted <= 2 * CHUNK_VOTES  # what one worker has been given: under way, and ready
-    assert journey.votes_counted // LOOKAHEAD > 10 * CHUNK_VOTES
+        assert list(run_schedule([sampling], pool, batch_size=64)) == [sampling]
+    assert sampling.wasted <= 2 * CHUNK_VOTES  # what one worker has been given: under way, and ready
+    assert sampling.votes_counted // LOOKAHEAD > 10 * CHUNK_VOTES
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -164,7 +165,7 @@ def test_few_images_are_open_at_a_time(workers, monkeypatch):
 
 
 @pytest.mark.parametrize("workers", [1, 2])
-def test_on_batch_is_told_after_every_job_about_the_open_journeys(workers):
+def test_on_batch_is_told_after_every_job_about_the_open_samplings(workers):
     calls = []
     pool, _, _ = run(workers, on_batch=lambda under_way: calls.append([j.decided for j in under_way]))
     assert len(calls) == len(pool.jobs)

@@ -7,19 +7,19 @@ import numpy as np
 import pytest
 import torch
 
+from smoothcert.arguments import usable_cores
 from smoothcert.engines import TorchEngine
 from smoothcert.noise import Gaussian
 from smoothcert.sampling import (
     Chunk,
-    Journey,
+    ImageSampling,
     Phase,
     Sampler,
     WorkerPool,
     chunk_borders,
-    default_workers,
-    travel,
 )
 from smoothcert.sampling.image_sampling import LOOKAHEAD
+from smoothcert.sampling.run_schedule import run_schedule
 
 PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(3_000)))
 
@@ -43,36 +43,36 @@ def sampler(batch_size=1_000):
     return Sampler(TorchEngine(sign, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=batch_size)
 
 
-def new_journey(last, index=0):
+def new_sampling(last, index=0):
     recorder = Recorder(last)
-    return Journey(index, torch.tensor([0.3]), PHASES, [recorder], 2), recorder
+    return ImageSampling(index, torch.tensor([0.3]), PHASES, recorder, 2), recorder
 
 
-def walk(journey, shuffle=None):
-    """Draw whatever the journey asks for, handing chunks back in order or shuffled."""
+def walk(sampling, shuffle=None):
+    """Draw whatever the sampling asks for, handing chunks back in order or shuffled."""
     source, pending = sampler(), []
-    while not journey.decided or pending:
-        while (chunk := journey.next_chunk()) is not None:
+    while not sampling.decided or pending:
+        while (chunk := sampling.next_chunk()) is not None:
             pending.append(chunk)
         chunk = pending.pop(shuffle.randrange(len(pending)) if shuffle else 0)
-        journey.take(chunk, source.draw([chunk])[0])
-    return journey
+        sampling.take(chunk, source.draw([chunk])[0])
+    return sampling
 
 
 @pytest.mark.parametrize("last", [0, 1, 5, 40, 47])
 def test_looks_are_the_same_whatever_the_order(last):
-    journey, expected = new_journey(last)
-    walk(journey)
+    sampling, expected = new_sampling(last)
+    walk(sampling)
     for seed in range(3):
-        other, recorder = new_journey(last)
+        other, recorder = new_sampling(last)
         walk(other, random.Random(seed))
         assert recorder.seen == expected.seen
-        assert other.spent[0].samples == journey.spent[0].samples
+        assert other.votes_counted == sampling.votes_counted
 
 
 def test_every_look_sees_exactly_the_votes_of_its_phase():
-    journey, recorder = new_journey(last=47)
-    walk(journey)
+    sampling, recorder = new_sampling(last=47)
+    walk(sampling)
     assert [(look, drawn) for look, drawn, _, _ in recorder.seen] == [
         (0, 100),
         *((1 + k, n) for k, n in enumerate(PHASES[1].looks)),
@@ -83,36 +83,36 @@ def test_every_look_sees_exactly_the_votes_of_its_phase():
         part = Chunk(torch.tensor([0.3]), 0, "estimate", number, PHASES[1].chunk_votes(number))
         running += source.draw([part])[0].votes[0]
         assert recorder.seen[1 + number][2] == running.tolist()
-    assert journey.spent[0].samples == 3_100
+    assert sampling.votes_counted == 3_100
 
 
 @pytest.mark.parametrize("last", range(1, 48, 5))
 def test_votes_beyond_the_deciding_look_are_few_and_dropped(last):
-    journey, recorder = new_journey(last)
-    walk(journey, random.Random(last))
-    assert journey.wasted <= recorder.seen[-1][1] // LOOKAHEAD + 64
-    assert journey.spent[0].samples == 100 + recorder.seen[-1][1]
+    sampling, recorder = new_sampling(last)
+    walk(sampling, random.Random(last))
+    assert sampling.wasted <= recorder.seen[-1][1] // LOOKAHEAD + 64
+    assert sampling.votes_counted == 100 + recorder.seen[-1][1]
 
 
 @pytest.mark.parametrize("stop_after", [1, 3, 10, 30])
-def test_a_restored_journey_continues_where_it_was(stop_after):
-    expected, whole = new_journey(last=30)
+def test_a_restored_sampling_continues_where_it_was(stop_after):
+    expected, whole = new_sampling(last=30)
     walk(expected)
-    journey, recorder = new_journey(last=30)
+    sampling, recorder = new_sampling(last=30)
     source = sampler()
     for _ in range(stop_after):
-        chunk = journey.next_chunk()
-        journey.take(chunk, source.draw([chunk])[0])
-    saved = json.loads(json.dumps(journey.snapshot()))
-    again, later = new_journey(last=30)
+        chunk = sampling.next_chunk()
+        sampling.take(chunk, source.draw([chunk])[0])
+    saved = json.loads(json.dumps(sampling.snapshot()))
+    again, later = new_sampling(last=30)
     again.restore(saved)
-    assert again.votes_counted == journey.votes_counted
+    assert again.votes_counted == sampling.votes_counted
     assert later.seen == recorder.seen  # looked at once more, from the votes alone
     walk(again)
     assert later.seen == whole.seen
-    assert again.ballots == expected.ballots
-    assert again.spent[0].evaluations == expected.spent[0].evaluations
-    assert again.spent[0].samples == expected.spent[0].samples
+    assert again.vote_log.packed() == expected.vote_log.packed()
+    assert again.evaluations == expected.evaluations
+    assert again.votes_counted == expected.votes_counted
     assert again.votes_counted == expected.votes_counted
 
 
@@ -121,11 +121,11 @@ def test_a_restored_journey_continues_where_it_was(stop_after):
 def test_many_images_share_batches_and_see_their_own_votes(workers, batch_size):
     lasts = [(7 * i) % 48 for i in range(25)]
     with WorkerPool(lambda: sampler(batch_size), workers) as pool:
-        made = [new_journey(last, index) for index, last in enumerate(lasts)]
-        done = list(travel((j for j, _ in made), pool, batch_size=batch_size))
+        made = [new_sampling(last, index) for index, last in enumerate(lasts)]
+        done = list(run_schedule((j for j, _ in made), pool, batch_size=batch_size))
     assert sorted(j.index for j in done) == list(range(25))
     for (_, recorder), index, last in zip(made, range(25), lasts, strict=True):
-        alone, expected = new_journey(last, index)
+        alone, expected = new_sampling(last, index)
         walk(alone)
         assert recorder.seen == expected.seen
 
@@ -141,7 +141,7 @@ def test_batches_are_full_while_images_finish():
         return Sampler(TorchEngine(watching, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=640)
 
     with WorkerPool(make, 1) as pool:
-        list(travel((new_journey(1 + i % 3, i)[0] for i in range(300)), pool, batch_size=640))
+        list(run_schedule((new_sampling(1 + i % 3, i)[0] for i in range(300)), pool, batch_size=640))
     assert np.mean(sizes) > 0.85 * 640
 
 
@@ -156,7 +156,7 @@ def test_an_error_in_a_worker_reaches_the_caller_and_settings_are_put_back(worke
         return Sampler(TorchEngine(broken, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
 
     with pytest.raises(RuntimeError, match="the model broke"), WorkerPool(make, workers) as pool:
-        list(travel([new_journey(5)[0]], pool, batch_size=64))
+        list(run_schedule([new_sampling(5)[0]], pool, batch_size=64))
     assert torch.get_num_threads() == before
 
 
@@ -171,9 +171,9 @@ def test_one_single_threaded_worker_per_core():
         return Sampler(TorchEngine(watching, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
 
     with WorkerPool(make, 2) as pool:
-        list(travel([new_journey(47, i)[0] for i in range(4)], pool, batch_size=64))
+        list(run_schedule([new_sampling(47, i)[0] for i in range(4)], pool, batch_size=64))
     assert set(threads) == {1}
-    assert default_workers() >= 1
+    assert usable_cores() >= 1
 
 
 def test_pools_that_fail_in_a_hurry_never_hang():
@@ -187,7 +187,7 @@ def test_pools_that_fail_in_a_hurry_never_hang():
 
     for _ in range(60):
         with pytest.raises(RuntimeError, match="at once"), WorkerPool(make, 4) as pool:
-            list(travel((new_journey(5, i)[0] for i in range(40)), pool, batch_size=64))
+            list(run_schedule((new_sampling(5, i)[0] for i in range(40)), pool, batch_size=64))
 
 
 def test_pools_in_two_threads_leave_the_thread_setting_as_they_found_it():
