@@ -113,23 +113,22 @@ class RunDatabase:
         """Return the manifest as it is written, for who checks it; None if the run never got as far as writing it."""
         if not self.rows("SELECT name FROM sqlite_master LIMIT 1"):
             return None
-        manifest, left = {}, _MOST_MANIFEST
+        found, left = {}, _MOST_MANIFEST
         with self.checking():
             for field, value in self.each(f"SELECT field, value FROM manifest LIMIT {_MOST_FIELDS}"):
                 if not isinstance(field, str) or not isinstance(value, str) or len(value) > left:
                     raise ValueError("its manifest is larger than any, or not of text")
                 left -= len(value)
-                manifest[field] = parse_json(value, f"field {field!r} of its manifest", FormatError)
-        return manifest
+                found[field] = parse_json(value, f"field {field!r} of its manifest", FormatError)
+        return found
 
     def checked_manifest(self) -> dict[str, Any] | None:
         """Return the manifest, every field of it as a run writes it; None if there is none yet."""
-        manifest = self.manifest()
-        # In memory there is only what this process wrote.
-        if manifest is not None and self.folder is not None:
+        found = self.manifest()
+        if found is not None and self.folder is not None:  # in memory there is only what this process wrote
             with self.checking():
-                check_fields(manifest)
-        return manifest
+                check_fields(found)
+        return found
 
     @contextmanager
     def checking(self) -> Iterator[None]:
@@ -198,9 +197,9 @@ class RunDatabase:
     def check_integrity(self) -> None:
         """Refuse a file whose indexes disagree with its tables: readers that use the one or the other see two runs."""
         with store_errors("read", self.where):
-            answer = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-            if answer != "ok":
-                raise sqlite3.DatabaseError(f"the file fails its integrity check: {answer}")
+            found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if found != "ok":
+                raise sqlite3.DatabaseError(f"the file fails its integrity check: {found}")
 
     def has_unfinished(self) -> bool:
         """Return whether a state of an image under way is stored."""

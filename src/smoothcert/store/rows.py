@@ -117,21 +117,21 @@ class RowReader:
         return first, last
 
     def _votes(self, about: str, text: Any, drawn: int) -> Any:
-        votes: Any = None
+        found: Any = None
         if isinstance(text, str) and len(text) <= _DIGITS * self.classes:
             try:
-                votes = json.loads(text)
+                found = json.loads(text)
             except (ValueError, RecursionError):
-                votes = None
-        if not isinstance(votes, list) or len(votes) != self.classes:
+                found = None
+        if not isinstance(found, list) or len(found) != self.classes:
             raise ValueError(
                 f"votes {about} are {brief(text, _SHOWN)}, expected a list of {self.classes} counts"
             )
-        for count in votes:
+        for count in found:
             _whole("one of votes", about, count, drawn)
-        if sum(votes) > drawn:
-            raise ValueError(f"votes {about} are {sum(votes)} together, but {drawn} were drawn")
-        return np.asarray(votes, dtype=np.int64)
+        if sum(found) > drawn:
+            raise ValueError(f"votes {about} are {sum(found)} together, but {drawn} were drawn")
+        return np.asarray(found, dtype=np.int64)
 
 
 def _whole(name: str, about: str, value: Any, most: int, least: int = 0) -> None:
