@@ -147,6 +147,6 @@ def _margins(
         found.append(logits.softmax(dim=1).reshape(len(part), copies, -1))
     probabilities = torch.cat(found)
     if not bool(probabilities.isfinite().all()):
-        raise ModelOutputError("a member answers with NaN or infinite logits; mend it or leave it out")
+        raise ModelOutputError("a member answers with NaN or infinite logits; fix it or leave it out")
     own = probabilities.gather(2, classes.reshape(-1, 1, 1).expand(-1, copies, 1))
     return own - probabilities
