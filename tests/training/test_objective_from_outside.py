@@ -98,7 +98,9 @@ def test_it_is_listed_trained_and_continued_from_the_command_line(run, tmp_path)
     assert "continuing after epoch 1" in continued.stderr
     cards = [card_in(tmp_path / "models" / name) for name in ("whole", "parts")]
     assert cards[0]["digest"] == cards[1]["digest"]
-    assert cards[0]["training"]["packages"] == {"method": "smoothed-labels 1.2"}
+    assert cards[0]["training"]["packages"] == {
+        "method": {"label-smoothing": {"package": "smoothed-labels", "version": "1.2"}}
+    }
     other = run(*command, "models/gaussian", "--set", "method=gaussian")
     assert other.returncode == 0, other.stderr
     card = card_in(tmp_path / "models" / "gaussian")

@@ -67,7 +67,7 @@ def test_messages_that_tell_what_to_choose_ask_the_methods(tmp_path):
 
 
 def test_packages_are_those_that_are_installed(tmp_path):
-    config = TrainConfig(packages={"method": "elsewhere 1.0"})
+    config = TrainConfig(packages={"method": {"gaussian": {"package": "elsewhere", "version": "1.0"}}})
     with pytest.raises(InvalidArgumentError, match=r"packages must be those that are installed, \{\}, got"):
         train(config, tmp_path / "m")
     assert not (tmp_path / "m").exists()

@@ -23,6 +23,7 @@ from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 from smoothcert.registry import Registry, Table
 from smoothcert.seeding import check_seed
+from smoothcert.store import packages_of
 from smoothcert.training.learning_rate import SCHEDULES
 from smoothcert.training.noise_settings import (
     DEFAULT_NOISE,
@@ -90,7 +91,7 @@ class TrainConfig(BaseModel):
         digests: of those members or that classifier; `train` and `fine_tune` fill them in.
         depth: convolutions of a denoiser, if not those of its name.
         width: channels between them, likewise.
-        packages: name and version of the packages that bring the method, or what else is not of this one, by setting;
+        packages: package and version of the method, and of what else another package brings, by kind and name;
             `train` and `fine_tune` fill them in.
         recipe: the recipe that these settings came from, for the record.
         recipe_epochs: epochs of that recipe, where they were changed.
@@ -131,7 +132,7 @@ class TrainConfig(BaseModel):
     digests: tuple[Text, ...] | None = Field(default=None, max_length=MOST_MEMBERS)
     depth: int | None = Field(default=None, ge=2, le=MOST_DEPTH, strict=True)
     width: int | None = Field(default=None, ge=1, le=MOST_WIDTH, strict=True)
-    packages: dict[Text, Text] | None = Field(default=None, max_length=10)
+    packages: dict[Text, dict[Text, dict[Text, Text]]] | None = Field(default=None, max_length=16)
     recipe: Text | None = None
     recipe_epochs: int | None = Field(default=None, ge=1, le=_MOST)
 
@@ -179,13 +180,7 @@ class TrainConfig(BaseModel):
 
         Another version may have another loss: a training by one is not continued by another.
         """
-        named = {name: (registry, getattr(self, name)) for name, registry in _REGISTRIES.items()}
-        origins = {
-            name: registry.package_of(value)
-            for name, (registry, value) in named.items()
-            if isinstance(registry, Registry) and value in registry
-        }
-        packages = {name: f"{one.name} {one.version}" for name, one in origins.items() if one is not None}
+        packages = packages_of((registry, getattr(self, name)) for name, registry in _REGISTRIES.items())
         if self.packages is not None and self.packages != packages:
             raise InvalidArgumentError(
                 f"packages must be those that are installed, {packages}, got {brief(self.packages)}; install the same "
