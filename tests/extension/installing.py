@@ -12,10 +12,22 @@ MOST_LINES = 120
 
 _DRIVER = """
 import contextlib, io, json, sys
+from unittest import mock
 from smoothcert.cli.app import main
+from smoothcert.store import RunDatabase
+
+add = RunDatabase.add
+
+def add_some(database, certificate, label):
+    if len(database.rows("SELECT idx FROM certificates")) == 2:
+        raise KeyboardInterrupt
+    add(database, certificate, label)
+
 for arguments in json.loads(sys.argv[1]):
-    out, err, sys.argv = io.StringIO(), io.StringIO(), ["smoothcert", *arguments]
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    stopped = arguments[0] == "stopped"
+    out, err, sys.argv = io.StringIO(), io.StringIO(), ["smoothcert", *arguments[stopped:]]
+    hold = mock.patch.object(RunDatabase, "add", add_some) if stopped else contextlib.nullcontext()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), hold:
         try:
             main()
         except SystemExit as end:
@@ -50,6 +62,9 @@ def python(site, code, *arguments):
 
 
 def commands(site, *lines):
-    """Run commands one after the other in a process that has the package; return code, output and errors of each."""
+    """Run commands one after the other in a process that has the package; return code, output and errors of each.
+
+    A line that begins with "stopped" is a certify that is interrupted when two images are stored.
+    """
     printed = python(site, _DRIVER, json.dumps([[str(part) for part in line] for line in lines]))
     return [json.loads(line) for line in printed.splitlines()]
