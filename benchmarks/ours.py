@@ -11,10 +11,10 @@ from torch import nn
 import smoothcert as sc
 from benchmarks.measure import Claim
 from benchmarks.settings import ALPHA, N0, NUM_CLASSES, PLANNED_VOTES, SIGMA
-from smoothcert.certificates import check_batch_size
 from smoothcert.certificates.procedure import Procedure
 from smoothcert.engines import Engine
 from smoothcert.noise import NoiseLaw
+from smoothcert.sampling import check_batch_size
 
 SEED = 1  # of the noise; a benchmark has no secret to keep
 

@@ -53,7 +53,7 @@ def _attacked(name: str, sigma: float, folder: str | None) -> dict[str, Any]:
     """Return both bounds of one network."""
     place = WORK / f"{name}-{sigma}"
     where = {} if folder is None else {"data_dir": folder}
-    sc.train({**TRAINING[name], **where, "sigma": sigma, "seed": SEED}, out=place / "model")
+    sc.train({**TRAINING[name], **where, "sigma": sigma, "seed": SEED}, out=place / "model", resume=True)
     classifier, dataset = sc.load_classifier(place / "model"), sc.load_dataset(name, data_dir=folder)
     run = sc.certify(
         classifier,

@@ -51,7 +51,7 @@ DENOISER: dict[str, Any] = {
 def make() -> None:
     """Train what is not trained yet, certify, and compare."""
     plain = WORK / "classifier"
-    sc.train({**CLASSIFIER, "data_dir": data_dir()}, out=plain)
+    sc.train({**CLASSIFIER, "data_dir": data_dir()}, out=plain, resume=True)
     alone = certify_panel(
         sc.load_classifier(plain),
         _test(),
@@ -88,7 +88,11 @@ def _pair(seeds: tuple[int, int], plain: Path) -> dict[str, Any]:
     """Train two denoisers, and certify both and their ensemble from the same votes."""
     folders = [WORK / f"denoiser-{seed}" for seed in seeds]
     for seed, folder in zip(seeds, folders, strict=True):
-        sc.train({**DENOISER, "seed": seed, "classifier": str(plain), "data_dir": data_dir()}, out=folder)
+        sc.train(
+            {**DENOISER, "seed": seed, "classifier": str(plain), "data_dir": data_dir()},
+            out=folder,
+            resume=True,
+        )
         print(folder, flush=True)
     ensemble = sc.VotingEnsemble([load_model(folder)[0] for folder in folders]).eval()
     panel = sc.Panel(ensemble, [*(f"denoiser-{seed}" for seed in seeds), f"both-{seeds[0]}"])

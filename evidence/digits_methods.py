@@ -39,7 +39,9 @@ def _method(method: str, sigma: float) -> dict[str, Any]:
     acrs, accuracies, cards = [], [], []
     for seed in SEEDS:
         folder = WORK / f"{method}-{sigma}-{seed}"
-        cards.append(sc.train(load_recipe(f"digits-{method}").config(sigma=sigma, seed=seed), out=folder))
+        cards.append(
+            sc.train(load_recipe(f"digits-{method}").config(sigma=sigma, seed=seed), out=folder, resume=True)
+        )
         run = sc.certify(
             sc.load_classifier(folder),
             sc.load_dataset("digits"),

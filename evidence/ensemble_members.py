@@ -39,7 +39,7 @@ def member_folders(dataset: str, draw: int) -> list[Path]:
             config: Any = load_recipe("digits-gaussian").config(sigma=SIGMA, seed=seed)
         else:
             config = {**FASHION, "seed": seed, "data_dir": data_dir()}
-        sc.train(config, out=folders[-1])
+        sc.train(config, out=folders[-1], resume=True)
         print(folders[-1], flush=True)
     return folders
 

@@ -98,7 +98,7 @@ def _draw(name: str, epochs: tuple[int, ...], draw: int) -> dict[str, Any]:
         seed = draw * MEMBERS + place
         folder = WORK / f"{length}-epochs-{seed}"
         config = load_recipe("digits-gaussian").config(sigma=SIGMA, seed=seed, epochs=length)
-        sc.train(config, out=folder)
+        sc.train(config, out=folder, resume=True)
         members.append(load_model(folder)[0])
     moments = _moments(members, sc.load_dataset("digits", "holdout"))
     weights = weighings(moments)

@@ -45,7 +45,7 @@ def _figures(name: str, members: list[tuple[str, int]]) -> dict[str, Any]:
     folders = []
     for method, seed in members:
         folders.append(METHODS / f"{method}-{SIGMA}-{seed}")
-        sc.train(load_recipe(f"digits-{method}").config(sigma=SIGMA, seed=seed), out=folders[-1])
+        sc.train(load_recipe(f"digits-{method}").config(sigma=SIGMA, seed=seed), out=folders[-1], resume=True)
     models = [load_model(folder)[0] for folder in folders]
     noise = sc.Gaussian(SIGMA)
     fit = fit_esbrs(models, sc.load_dataset("digits", "holdout"), noise, seed=SEED)

@@ -94,6 +94,7 @@ def trained(method: str) -> Any:
     return sc.train(
         {**SCHEDULE, "method": method, **METHODS[method], "data_dir": data_dir()},
         out=WORK / method,
+        resume=True,
         on_epoch=lambda epoch: print(method, epoch, flush=True),
     )
 

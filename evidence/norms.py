@@ -67,7 +67,7 @@ def trained(norm: str) -> list[Path]:
     """Train the members for one norm that are not trained yet."""
     folders = [WORK / norm / f"member-{member}" for member in range(MEMBERS)]
     for seed, folder in enumerate(folders):
-        sc.train({**BASE, **NORMS[norm], "seed": seed, "data_dir": data_dir()}, out=folder)
+        sc.train({**BASE, **NORMS[norm], "seed": seed, "data_dir": data_dir()}, out=folder, resume=True)
         print(folder, flush=True)
     return folders
 

@@ -26,7 +26,10 @@ def make() -> None:
     """Train (or take up) the network and draw 10,000 votes for every 20th test image."""
     data = data_dir()
     card = sc.train(
-        {**TRAINING, "data_dir": data}, out=WORK / "lenet", on_epoch=lambda epoch: print(epoch, flush=True)
+        {**TRAINING, "data_dir": data},
+        out=WORK / "lenet",
+        resume=True,
+        on_epoch=lambda epoch: print(epoch, flush=True),
     )
     run = sc.certify(
         sc.load_classifier(WORK / "lenet"),

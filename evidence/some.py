@@ -11,10 +11,10 @@ from statistics import mean, stdev
 from typing import Any
 
 from evidence.record import data_dir, record
+from smoothcert.models import forward_flops
 
 import smoothcert as sc
 from smoothcert.ensembles import load_model, save_ensemble
-from smoothcert.models import forward_flops
 
 SEEDS, SIGMA, HEADS, IMAGES, N = (0, 1, 2), 0.25, 5, 5_000, 500
 CAP = sc.Gaussian(SIGMA).radius(sc.bounds.clopper_pearson_lower(N, N, 0.001))
@@ -79,7 +79,7 @@ def make() -> None:
 def tried(kind: str) -> sc.Run:
     """Train the first seed of a kind at a higher learning rate, and certify it."""
     name = f"{kind.replace(' ', '-')}-{LOUDER}-{BASE['epochs']}"
-    sc.train({**config(kind, 0), "lr": LOUDER}, out=WORK / "tries" / name)
+    sc.train({**config(kind, 0), "lr": LOUDER}, out=WORK / "tries" / name, resume=True)
     return _certified(WORK / "tries" / name, 0, f"tried-{name}")
 
 
@@ -92,7 +92,12 @@ def trained(kind: str, seed: int) -> Path:
     """Train one network, or the members of an ensemble, unless that is done; return the folder."""
     folder = WORK / kind.replace(" ", "-") / f"seed-{seed}"
     if kind != SEPARATE:
-        sc.train(config(kind, seed), out=folder, on_epoch=lambda epoch: print(folder, epoch, flush=True))
+        sc.train(
+            config(kind, seed),
+            out=folder,
+            resume=True,
+            on_epoch=lambda epoch: print(folder, epoch, flush=True),
+        )
         return folder
     members = [trained("single", member) for member in MEMBERS[seed]]
     if not folder.exists():
@@ -142,7 +147,7 @@ def _costs(kind: str) -> dict[str, float]:
     settings = {**config("single" if kind == SEPARATE else kind, 0), "epochs": 1, "max_train_images": 512}
     with tempfile.TemporaryDirectory() as out:
         start = time.process_time()
-        card = sc.train(settings, out=Path(out) / "model")
+        card = sc.train(settings, out=Path(out) / "model", resume=True)
         training = networks * (time.process_time() - start)
         shutil.rmtree(out, ignore_errors=True)
     classifier = sc.load_classifier(trained(kind, 0))

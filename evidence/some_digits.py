@@ -40,7 +40,7 @@ def make() -> None:
 def _trained(kind: str, seed: int) -> Path:
     folder = WORK / kind.replace(" ", "-") / f"seed-{seed}"
     if kind != SEPARATE:
-        sc.train(load_recipe(KINDS[kind]).config(sigma=SIGMA, seed=seed), out=folder)
+        sc.train(load_recipe(KINDS[kind]).config(sigma=SIGMA, seed=seed), out=folder, resume=True)
         return folder
     members = [_trained("single", 5 * seed + member) for member in range(5)]
     if not folder.exists():

@@ -18,22 +18,20 @@ from torch import nn
 
 import smoothcert as sc
 from marks import needs_art
+from truth import HalfSpace
 
 SIGMA, N0, N = 0.5, 100, 2_000
 IMAGE = torch.full((1, 2, 2), 0.5)
 
 
-class HalfSpace(nn.Module):
-    """Class 1 where the first value exceeds 1/2 - margin; counts the rows it has seen."""
+class Counting(HalfSpace):
+    """Counts the rows it has seen."""
 
-    def __init__(self, margin):
-        super().__init__()
-        self.margin, self.rows = margin, 0
+    rows = 0
 
     def forward(self, batch):
         self.rows += len(batch)
-        score = batch.flatten(1)[:, 0] - 0.5 + self.margin
-        return torch.stack([-score, score], dim=1)
+        return super().forward(batch)
 
 
 def cohen(model, batch):
@@ -60,7 +58,7 @@ RIVALS = [
 
 @pytest.mark.parametrize("certify", RIVALS)
 def test_all_rivals_certify_the_same_within_sampling_error(certify):
-    claim = certify(HalfSpace(SIGMA).eval())
+    claim = certify(Counting(SIGMA).eval())
     few, many = binom.ppf([1e-6, 1 - 1e-6], N, norm.cdf(1))
     low, high = (SIGMA * norm.ppf(beta.ppf(0.001, k, N - k + 1)) for k in (few, many))
     assert (claim.predicted, claim.votes) == (1, N0 + N)
@@ -69,13 +67,13 @@ def test_all_rivals_certify_the_same_within_sampling_error(certify):
 
 @pytest.mark.parametrize("certify", RIVALS)
 def test_all_rivals_abstain_at_even_odds(certify):
-    claim = certify(HalfSpace(0.0).eval())
+    claim = certify(Counting(0.0).eval())
     assert (claim.predicted, claim.radius, claim.votes) == (None, 0.0, N0 + N)
 
 
 @pytest.mark.parametrize("certify", [r for r in RIVALS if r.id != "ours"])
 def test_a_rival_runs_as_many_rows_as_it_counts(certify):
-    model = HalfSpace(SIGMA).eval()
+    model = Counting(SIGMA).eval()
     assert certify(model).votes == model.rows
 
 
@@ -111,7 +109,7 @@ def test_certifyadp_bounds_are_the_published_counts():
 @pytest.mark.parametrize("margin, certified", [(3.0, True), (0.2, False)])
 def test_certifyadp_stops_early_and_agrees_with_staged(margin, certified):
     torch.manual_seed(0)
-    model = HalfSpace(margin * SIGMA).eval()
+    model = Counting(margin * SIGMA).eval()
     claim = certifyadp_loop.certify(model, IMAGE, SIGMA, sigma=SIGMA, num_classes=2)
     staged = sc.SmoothedClassifier(model, sc.Gaussian(SIGMA), 2).certify(
         IMAGE, sc.Staged(radius=SIGMA), seed=0, workers=1, engine="torch"
@@ -122,7 +120,7 @@ def test_certifyadp_stops_early_and_agrees_with_staged(margin, certified):
 
 def test_certifyadp_draws_fresh_votes_up_to_its_last_stage():
     torch.manual_seed(0)
-    model = HalfSpace(1.01 * SIGMA).eval()
+    model = Counting(1.01 * SIGMA).eval()
     how = {"sigma": SIGMA, "num_classes": 2, "stages": (100, 1_000, 2_000)}
     claim = certifyadp_loop.certify(model, IMAGE, SIGMA, 500, **how)
     assert (claim.predicted, claim.votes) == (None, 3_200)

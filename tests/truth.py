@@ -5,7 +5,6 @@ probability is the law's distribution function at the margin, and the true radiu
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import torch
@@ -17,8 +16,8 @@ from smoothcert.bounds import Boundary, clopper_pearson_lower
 from smoothcert.bounds.boundary import first_true
 from smoothcert.certificates.boundary_plan import BoundaryPlan
 from smoothcert.certificates.certificate import Verdict
-from smoothcert.certificates.fixed_sample import _FixedPlan, _FixedTrial
 from smoothcert.certificates.procedure import Plan, Procedure
+from smoothcert.certificates.procedures.fixed import _FixedDecision, _FixedPlan
 from smoothcert.sampling import Phase, chunk_borders
 
 CENTRE = 0.5
@@ -67,14 +66,16 @@ def half_space(margin, doubt=0.0):
 
 
 class HalfSpace(nn.Module):
-    """`half_space` as a module, the more certain the steeper."""
+    """`half_space` as a module whose border is among its weights, the more certain the steeper."""
 
     def __init__(self, margin, slope=1.0):
         super().__init__()
-        self.model, self.margin, self.slope = half_space(margin), margin, slope
+        self.margin, self.slope = margin, slope
+        self.register_buffer("border", torch.tensor(float(CENTRE - margin)))
 
     def forward(self, batch):
-        return self.slope * self.model(batch)
+        score = batch.reshape(len(batch), -1)[:, 0] - self.border
+        return self.slope * torch.stack([-score, score], dim=1)
 
 
 def certify_often(model, noise, procedure, *, times, alpha, seed, on_nan="raise"):
@@ -95,17 +96,16 @@ class ReusedVotes(Procedure):
     """Unsound: the votes that bound the class also choose it (n0 = n, the same votes)."""
 
     n: int
-    procedure_name: ClassVar[str] = "reused"
 
     def plan(self, noise, alpha):
         plan = _FixedPlan(noise, alpha, (Phase("estimate", (self.n,)),))
 
-        class Trial(_FixedTrial):
+        class Reached(_FixedDecision):
             def absorb(self, look, counts):
                 super().absorb(0, counts)
                 return super().absorb(0, counts) or True  # once as selection, once as estimate
 
-        return _WithTrial(plan, Trial)
+        return _WithDecision(plan, Reached)
 
 
 @dataclass(frozen=True)
@@ -113,19 +113,18 @@ class FilteredVotes(Procedure):
     """Unsound: votes without a confident answer are left out of the denominator."""
 
     n: int
-    procedure_name: ClassVar[str] = "filtered"
 
     def plan(self, noise, alpha):
         plan = sc.FixedSample(n=self.n).plan(noise, alpha)
 
-        class Trial(_FixedTrial):
+        class Reached(_FixedDecision):
             def verdict(self):
                 chosen, estimate = self.tallies[0].counts.top, self.tallies[1].counts
                 p = clopper_pearson_lower(int(estimate.votes[chosen]), int(estimate.votes.sum()), alpha)
                 outcome = sc.Outcome.CERTIFIED if p > 0.5 else sc.Outcome.NO_MAJORITY
                 return Verdict(outcome, chosen, noise.radius(p), p, tuple(self.tallies))
 
-        return _WithTrial(plan, Trial)
+        return _WithDecision(plan, Reached)
 
 
 @dataclass(frozen=True)
@@ -134,7 +133,6 @@ class PeekingFixedBound(Procedure):
 
     radius: float
     max_samples: int
-    procedure_name: ClassVar[str] = "peeking"
 
     def plan(self, noise, alpha):
         looks, p0 = chunk_borders(self.max_samples), noise.threshold(self.radius)
@@ -147,8 +145,8 @@ class PeekingFixedBound(Procedure):
         return BoundaryPlan(phases, (self.radius,), (p0,), (Boundary(n, certify, nowhere),))
 
 
-class _WithTrial(Plan):
-    """A plan with another kind of trial."""
+class _WithDecision(Plan):
+    """A plan with another kind of decision."""
 
     def __init__(self, plan, kind):
         self.plan, self.kind, self.phases = plan, kind, plan.phases

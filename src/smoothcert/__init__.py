@@ -7,18 +7,23 @@ certificate = classifier.certify(image)
 
 from importlib.metadata import version
 
-from smoothcert import bounds, errors
+from smoothcert import bounds, errors, theory
 from smoothcert.certificates import (
     Certificate,
     FixedSample,
     GroupSequential,
     Outcome,
+    Plan,
+    Procedure,
+    Results,
     Sequential,
     SmoothedClassifier,
     Staged,
+    Tally,
     load_classifier,
 )
 from smoothcert.data import Dataset, load_dataset
+from smoothcert.engines import Engine
 from smoothcert.ensembles import (
     Adaptive,
     AdaptiveEnsemble,
@@ -27,20 +32,24 @@ from smoothcert.ensembles import (
     Panel,
     VotingEnsemble,
 )
-from smoothcert.folders import load_model, make_ensemble, save_ensemble
+from smoothcert.folders import EnsembleCard, ModelCard, load_model, make_ensemble, save_ensemble
 from smoothcert.networks import Denoised, MultiHead, create_model
-from smoothcert.noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, Uniform
+from smoothcert.noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, NoiseLaw, Uniform
 from smoothcert.report import write_report
 from smoothcert.sampling import Counts
-from smoothcert.store import Run
-from smoothcert.training import TrainConfig, fine_tune, load_recipe, train
-from smoothcert.workflows import attack_images, audit, certify, certify_panel
+from smoothcert.store import AttackedImage, AttackResults, Attempt, Run
+from smoothcert.training import Objective, Recipe, TrainConfig, fine_tune, load_recipe, train
+from smoothcert.workflows import AuditReport, Finding, attack_images, audit, certify, certify_panel
 
 __version__ = version("smoothcert")
 
 __all__ = [
     "Adaptive",
     "AdaptiveEnsemble",
+    "AttackResults",
+    "AttackedImage",
+    "Attempt",
+    "AuditReport",
     "Certificate",
     "Consensus",
     "ConsensusEnsemble",
@@ -48,18 +57,29 @@ __all__ = [
     "Dataset",
     "Denoised",
     "DiscreteReplacement",
+    "Engine",
+    "EnsembleCard",
+    "Finding",
     "FixedSample",
     "Gaussian",
     "GridGaussian",
     "GroupSequential",
     "Laplace",
+    "ModelCard",
     "MultiHead",
+    "NoiseLaw",
+    "Objective",
     "Outcome",
     "Panel",
+    "Plan",
+    "Procedure",
+    "Recipe",
+    "Results",
     "Run",
     "Sequential",
     "SmoothedClassifier",
     "Staged",
+    "Tally",
     "TrainConfig",
     "Uniform",
     "VotingEnsemble",
@@ -77,6 +97,7 @@ __all__ = [
     "load_recipe",
     "make_ensemble",
     "save_ensemble",
+    "theory",
     "train",
     "write_report",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 import types
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -68,7 +68,21 @@ def make(kind: str, name: str, member: type, given: dict[str, Any]) -> Any:
         member: a dataclass.
         given: values by the option's name; None counts as not given.
     """
-    takes = {option.name: option for option in options_of(member)}
+    return member(**arguments_from(kind, name, options_of(member), given))
+
+
+def arguments_from(
+    kind: str, name: str, options: Iterable[Option], given: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the constructor's arguments for options by name; refuse unknown ones, and ask for those it needs.
+
+    Args:
+        kind: what the member is, for messages.
+        name: of the member.
+        options: what it can be told.
+        given: values by the option's name; None counts as not given.
+    """
+    takes = {option.name: option for option in options}
     said = {option: value for option, value in given.items() if value is not None}
     for option, value in said.items():
         if option not in takes:
@@ -77,8 +91,10 @@ def make(kind: str, name: str, member: type, given: dict[str, Any]) -> Any:
             )
     for need in takes.values():
         if need.required and need.name not in said:
-            raise InvalidArgumentError(f"{kind} {name!r} needs {need.name} ({need.text}); give it")
-    return member(**{takes[option].field: value for option, value in said.items()})
+            raise InvalidArgumentError(
+                f"{kind} {name!r} needs {need.name} ({need.text.rstrip('.')}); give it"
+            )
+    return {takes[option].field: value for option, value in said.items()}
 
 
 def listed(names: Iterable[str]) -> str:

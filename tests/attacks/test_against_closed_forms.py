@@ -7,7 +7,7 @@ from scipy.special import softmax
 from torch import nn
 
 from smoothcert.attacks import ddn, free_steps, noisy_logits, pgd, smoothed_loss
-from smoothcert.attacks.ddn import vote_is_wrong
+from smoothcert.attacks.methods.ddn import vote_is_wrong
 from smoothcert.seeding import generator_for
 
 

@@ -1,5 +1,7 @@
 """AutoAttack: its four searches against independent references, published budgets, and what it refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -8,14 +10,18 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.attacks import METHODS, apgd, fab, square
-from smoothcert.attacks.autoattack import SEARCHES, Chain
+from smoothcert.attacks.apgd import APGD_CE, APGD_T
+from smoothcert.attacks.chain import Chain
 from smoothcert.attacks.dlr import targeted_dlr
+from smoothcert.attacks.fab import FAB_T
 from smoothcert.attacks.mean_softmax import MeanSoftmax, rivals
 from smoothcert.attacks.plane_in_box import plane_in_box
+from smoothcert.attacks.square import SQUARE
 from smoothcert.errors import InvalidArgumentError
 
 SIDE, CLASSES = 6, 5
 SHAPE = (1, SIDE, SIDE)
+SEARCHES = {"apgd-ce": APGD_CE, "apgd-t": APGD_T, "fab-t": FAB_T, "square": SQUARE}
 
 
 class Planes(nn.Module):
@@ -63,8 +69,8 @@ def test_budgets_are_the_published_ones():
     assert (apgd.STEPS, apgd.TARGETS, fab.STEPS, fab.TARGETS) == (100, 9, 100, 9)
     assert (square.QUERIES, square.FIRST_SHARE) == (5_000, 0.8)
     assert apgd.checkpoints(100) == [22, 41, 57, 70, 80, 87, 93, 99]
-    assert list(SEARCHES) == ["apgd-ce", "apgd-t", "fab-t", "square"]
     method = METHODS["autoattack"]
+    assert method.search.searches == tuple(SEARCHES.values())
     assert [str(part) for part in method.parts(None, 10)] == [
         "apgd-ce: 100 steps",
         "apgd-t: 100 steps x 9 targets",
@@ -119,10 +125,10 @@ def test_a_plane_is_reached_by_the_shortest_way_within_the_box():
 @pytest.mark.parametrize("name", ["apgd-ce", "apgd-t", "fab-t"])
 def test_gradient_searches_find_the_nearest_boundary_and_none_before_it(name):
     images, labels = grey()
-    below = Chain(name)(Planes(), images, labels, quiet(), eps=0.19)
+    below = Chain(SEARCHES[name])(Planes(), images, labels, quiet(), eps=0.19)
     smoothed = MeanSoftmax(Planes(), quiet())
     assert not smoothed.is_fooled(below, labels).any()
-    above = Chain(name)(Planes(), images, labels, quiet(), eps=0.21)
+    above = Chain(SEARCHES[name])(Planes(), images, labels, quiet(), eps=0.21)
     assert smoothed.is_fooled(above, labels).all()
     distance = (above - images).flatten(1).norm(dim=1)
     assert (distance <= 0.21 + 1e-6).all()
@@ -133,7 +139,7 @@ def test_gradient_searches_find_the_nearest_boundary_and_none_before_it(name):
 
 def test_fab_finds_the_smallest_change_in_a_ball_ten_times_too_large():
     images, labels = grey()
-    found = Chain("fab-t")(Planes(), images, labels, quiet(), eps=2.0)
+    found = Chain(FAB_T)(Planes(), images, labels, quiet(), eps=2.0)
     np.testing.assert_allclose((found - images).flatten(1).norm(dim=1), 0.2, rtol=0.01)
 
 
@@ -144,7 +150,7 @@ def test_square_needs_no_gradient():
 
     images, labels = grey(2)
     smoothed = MeanSoftmax(Steps(), quiet(2))
-    found = Chain("square")(Steps(), images, labels, quiet(2), eps=0.6)
+    found = Chain(SQUARE)(Steps(), images, labels, quiet(2), eps=0.6)
     assert smoothed.is_fooled(found, labels).all()
     assert ((found - images).flatten(1).norm(dim=1) <= 0.6 + 1e-6).all()
 
@@ -152,7 +158,7 @@ def test_square_needs_no_gradient():
 def test_square_lowers_the_margin_where_it_cannot_fool(monkeypatch):
     monkeypatch.setattr(square, "QUERIES", 300)
     images, labels = grey(2)
-    found = Chain("square")(Planes(), images, labels, quiet(2), eps=0.15)
+    found = Chain(SQUARE)(Planes(), images, labels, quiet(2), eps=0.15)
     answers = MeanSoftmax(Planes(), quiet(2)).answers(found)
     margin = (answers[:, 0] - answers[:, 1:].amax(dim=1)) / 20
     assert (margin > 0.05).all()  # the nearest boundary is .2 away
@@ -170,8 +176,8 @@ def test_rows_do_not_depend_on_their_company():
     images = images + 0.02 * torch.arange(3).reshape(3, 1, 1, 1)
     offsets = 0.2 * torch.randn(4, 3, *SHAPE, generator=torch.Generator().manual_seed(5))
     for name in ("apgd-ce", "fab-t"):
-        together = Chain(name)(Planes(), images, labels, offsets, eps=0.1)
-        alone = Chain(name)(Planes(), images[1:2], labels[1:2], offsets[:, 1:2], eps=0.1)
+        together = Chain(SEARCHES[name])(Planes(), images, labels, offsets, eps=0.1)
+        alone = Chain(SEARCHES[name])(Planes(), images[1:2], labels[1:2], offsets[:, 1:2], eps=0.1)
         np.testing.assert_allclose(together[1:2], alone, atol=1e-4)
 
 
@@ -179,19 +185,19 @@ def test_an_unbreakable_image_costs_what_was_told(monkeypatch):
     """A gradient is one call and counts as two passes; a handful of calls ask what was found."""
     monkeypatch.setattr(square, "QUERIES", 200)
     model = Planes(lead=1e3)
-    Chain(*SEARCHES)(model, *grey(1), quiet(1), eps=0.1)
+    Chain(*SEARCHES.values())(model, *grey(1), quiet(1), eps=0.1)
     targets = CLASSES - 1
     expected = 101 + targets * 101 + targets * 200 + 201
     assert expected <= model.calls <= expected + 4 * targets
 
 
-def test_a_search_is_spared_rows_that_another_fooled(monkeypatch):
+def test_a_search_is_spared_rows_that_another_fooled():
     def never(*_, **__):
         raise AssertionError("all rows were fooled before")
 
-    for name in ("apgd-t", "fab-t", "square"):
-        monkeypatch.setitem(SEARCHES, name, never)
-    Chain(*SEARCHES)(Planes(), *grey(), quiet(), eps=0.3)
+    Chain(APGD_CE, *[replace(search, run=never) for search in (APGD_T, FAB_T, SQUARE)])(
+        Planes(), *grey(), quiet(), eps=0.3
+    )
 
 
 def images_of(classes, shape=SHAPE):
@@ -249,6 +255,6 @@ def test_vectors_have_no_windows(method, tmp_path):
 def test_the_networks_state_is_left_as_found():
     model = Planes()
     state = np.random.get_state()[1].tolist(), torch.random.get_rng_state().tolist()
-    Chain("apgd-ce", "fab-t")(model, *grey(1), quiet(1), eps=0.3)
+    Chain(APGD_CE, FAB_T)(model, *grey(1), quiet(1), eps=0.3)
     assert (np.random.get_state()[1].tolist(), torch.random.get_rng_state().tolist()) == state
     assert model.training

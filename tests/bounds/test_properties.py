@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from scipy.stats import binom
 
 from smoothcert import bounds
 from smoothcert.bounds import (
+    MOST_TRIALS,
     Boundary,
+    binomial_law,
+    check_level,
     clopper_pearson_lower,
     clopper_pearson_upper,
     confidence_sequence_lower,
@@ -29,6 +33,7 @@ from smoothcert.bounds import (
     two_way_p_value,
     wrong_class_factor,
 )
+from smoothcert.errors import InvalidArgumentError
 
 trials = st.integers(1, 10**7)
 few_trials = st.integers(1, 2_000)
@@ -46,7 +51,31 @@ def covered():
 
 def test_every_public_name_is_here():
     records = {"Operation", "SpendingTable"}  # what functions return; Boundary is made by hand below
-    assert covered() | records == set(bounds.__all__)
+    assert covered() | records | {"MOST_TRIALS"} == set(bounds.__all__)
+
+
+@given(n=few_trials, p=probabilities)
+def test_law_of_a_count(n, p):
+    lowest, law = binomial_law(n, p)
+    assert lowest >= 0
+    assert lowest + len(law) - 1 <= n
+    np.testing.assert_allclose(
+        law, binom.pmf(np.arange(lowest, lowest + len(law)), n, p), rtol=1e-9, atol=1e-18
+    )
+
+
+@given(level=levels)
+def test_levels(level):
+    check_level("alpha", level)
+    for wrong in (-level, 1 + level, str(level), complex(level), np.complex128(level)):
+        with pytest.raises(InvalidArgumentError, match="alpha is an error probability"):
+            check_level("alpha", wrong)
+
+
+def test_trials_beyond_which_nothing_is_claimed():
+    clopper_pearson_lower(1, MOST_TRIALS, 0.001)
+    with pytest.raises(InvalidArgumentError, match="trials must be at most"):
+        clopper_pearson_lower(1, 2 * MOST_TRIALS, 0.001)
 
 
 @given(n=trials, share=shares, alpha=levels)

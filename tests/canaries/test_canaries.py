@@ -96,10 +96,10 @@ def chance_of_a_false_certificate(n, reuse):
     plan = sc.FixedSample(n0=n, n=n).plan(NOISE, 0.05)
 
     def certifies(select, estimate):
-        trial = plan.start()
+        decision = plan.start()
         for phase, k in (("select", select), ("estimate", estimate)):
-            trial.tallies.append(Tally(phase, "bound", Counts(np.array([n - k, k]), n)))
-        return trial.verdict().predicted is not None
+            decision.tallies.append(Tally(phase, "bound", Counts(np.array([n - k, k]), n)))
+        return decision.verdict().predicted is not None
 
     counts = np.arange(n + 1)
     law = binom.pmf(counts, n, 0.5)

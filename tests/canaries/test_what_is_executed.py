@@ -521,6 +521,8 @@ def test_a_fold_that_would_cancel_is_not_made():
 class LyingEngine(TorchEngine):
     """A copy that agrees on dark images, as the first ones are, and answers otherwise on bright ones."""
 
+    registered_name = "torch"
+
     def __init__(self, model, num_classes, example):
         super().__init__(model, num_classes, example)
         self.as_is = False

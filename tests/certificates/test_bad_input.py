@@ -49,8 +49,8 @@ def image_with(value):
 
 
 IMAGES = {
-    "NaN": (image_with(float("nan")), "NaN or infinite values; mend the data"),
-    "infinity": (image_with(float("inf")), "NaN or infinite values; mend the data"),
+    "NaN": (image_with(float("nan")), "NaN or infinite values; fix the data"),
+    "infinity": (image_with(float("inf")), "NaN or infinite values; fix the data"),
     "too bright": (image_with(1.5), "values from 0.5 to 1.5, but pixels span [0, 1]"),
     "negative": (image_with(-0.25).numpy(), "values from -0.25 to 0.5"),
     "bytes as floats": (np.full(SHAPE, 255.0), "divide by 255"),

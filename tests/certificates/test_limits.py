@@ -8,10 +8,9 @@ import pytest
 
 import smoothcert as sc
 from smoothcert.bounds import operate
-from smoothcert.certificates.certification import check_batch_size
-from smoothcert.certificates.prediction import plan_prediction
+from smoothcert.certificates.prediction import PredictionPlan
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.sampling import CHUNK_VOTES, check_workers, chunk_borders
+from smoothcert.sampling import CHUNK_VOTES, check_batch_size, check_workers, chunk_borders
 
 NOISE = sc.Gaussian(0.5)
 HUGE = 10**8
@@ -28,7 +27,7 @@ MANY_DIGITS = pytest.param(10**5_000, id="many digits")  # more than Python writ
         lambda n: sc.Sequential(radius=0.5, max_samples=n),
         lambda n: sc.Sequential(max_samples=n),
         lambda n: sc.GroupSequential(radius=0.5, n=n),
-        lambda n: plan_prediction(n, 0.001),
+        lambda n: PredictionPlan(n, 0.001),
     ],
 )
 def test_a_number_of_votes_beyond_use_is_refused(make, votes):

@@ -20,14 +20,14 @@ def test_the_mean_is_the_exact_expectation(make, chance):
 
 
 def walked(plan, chance, draws):
-    """Votes that a real trial takes, fed with two classes."""
-    trial, look, spent = plan.start(), 0, 0
+    """Votes that a real decision takes, fed with two classes."""
+    decision, look, spent = plan.start(), 0, 0
     for phase in plan.phases:
         votes = np.zeros(2, dtype=np.int64)
         for seen, now in zip((0, *phase.looks), phase.looks, strict=False):
             first = draws.binomial(now - seen, chance)
             votes = np.add(votes, [first, now - seen - first])
-            if trial.absorb(look, Counts(votes.copy(), now, now)):
+            if decision.absorb(look, Counts(votes.copy(), now, now)):
                 return spent + now
             look += 1
         spent += phase.votes

@@ -13,6 +13,7 @@ from truth import (
     JUST_ABOVE,
     TIMES,
     WELL_BELOW,
+    HalfSpace,
     ReusedVotes,
     certify_often,
     errors,
@@ -29,20 +30,15 @@ class Scale(nn.Module):
         return 2 * (batch.reshape(len(batch), -1)[:, :1] - CENTRE)
 
 
-class HalfSpace(nn.Module):
-    """A head: class 1 where the image exceeds CENTRE - margin."""
-
-    def __init__(self, margin):
-        super().__init__()
-        self.margin = margin
+class Head(HalfSpace):
+    """A half-space of the image, seen through the trunk's features."""
 
     def forward(self, features):
-        score = features[:, 0] / 2 + self.margin
-        return torch.stack([-score, score], dim=1)
+        return super().forward(features / 2 + CENTRE)
 
 
 def network(shift, margins):
-    return MultiHead(Scale(), [HalfSpace(margin + shift) for margin in margins])
+    return MultiHead(Scale(), [Head(margin + shift) for margin in margins])
 
 
 def over_heads(shift, margins, rule="soft", k=None):

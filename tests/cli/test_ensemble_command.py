@@ -3,9 +3,9 @@
 import json
 
 import pytest
-import torch
 
 import smoothcert as sc
+from small_networks import save_network
 from smoothcert.ensembles import (
     AdaptiveEnsemble,
     ConsensusEnsemble,
@@ -17,38 +17,16 @@ from smoothcert.ensembles import (
     refuse_overlap,
 )
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
-from smoothcert.folders import ModelCard, load_model, make_ensemble, save_checkpoint
-from smoothcert.networks import create_model
+from smoothcert.folders import load_model, make_ensemble
 from smoothcert.seeding import generator_for
 
 SHORT = ("--epochs", "1", "--max-train-images", "64")
 CHOSEN = ("--dataset", "digits", "--images", "60", "--draws", "2", "--seed", "5")
 
 
-def save_member(folder, seed, classes=10):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = create_model("convnet", num_classes=classes)
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=classes,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": "d"},
-        training={"seed": seed},
-        metrics={},
-        class_names=tuple(str(digit) for digit in range(classes)),
-    )
-    save_checkpoint(model, card, folder)
-    return folder
-
-
 @pytest.fixture
 def members(tmp_path):
-    return [save_member(tmp_path / f"member-{seed}", seed) for seed in range(3)]
+    return [save_network(tmp_path / f"member-{seed}", seed) for seed in range(3)]
 
 
 def outputs(folders):
@@ -196,7 +174,7 @@ def test_mistakes_are_one_sentence(options, sentence, members, smoothcert, refus
 
 
 def test_members_that_do_not_fit_are_refused(members, smoothcert, refused, tmp_path):
-    other = save_member(tmp_path / "other", 9, classes=3)
+    other = save_network(tmp_path / "other", 9, class_names=tuple("012"))
     out = tmp_path / "e"
     assert "agree on num_classes" in refused(smoothcert("ensemble", members[0], other, "--out", out))
     chosen = refused(smoothcert("ensemble", members[0], other, "--fit", "sween", *CHOSEN, "--out", out))

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import smoothcert as sc
+from small_networks import random_network, small_card
 from smoothcert.ensembles import (
     ConsensusEnsemble,
     TrunkedEnsemble,
@@ -14,34 +15,17 @@ from smoothcert.ensembles import (
     order_by_noisy_accuracy,
 )
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.folders import ModelCard, load_model, save_checkpoint, save_ensemble
-from smoothcert.networks import create_model
+from smoothcert.folders import load_model, save_checkpoint, save_ensemble
 from smoothcert.seeding import generator_for
 
 CHOSEN = ("--dataset", "digits", "--images", "60", "--draws", "2", "--seed", "5")
 
 
 def save_network(folder, heads=4):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
-        model = create_model("convnet", num_classes=10, heads=heads, split="stage3").train()
-        with torch.no_grad():
-            model(torch.rand(64, 1, 8, 8))
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=10,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": "d"},
-        training={"seed": 1},
-        metrics={},
-        class_names=tuple("0123456789"),
-        heads=heads,
-        split="stage3",
-    )
+    card = small_card(training={"seed": 1}, heads=heads, split="stage3")
+    model = random_network(card, seed=1).train()
+    with torch.no_grad():
+        model(torch.rand(64, 1, 8, 8, generator=torch.Generator().manual_seed(1)))
     save_checkpoint(model.eval(), card, folder)
     return folder
 

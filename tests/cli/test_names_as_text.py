@@ -65,9 +65,7 @@ def test_a_long_name_stays_whole_above_its_figures(smoothcert, run, tmp_path, mo
 def test_class_names(smoothcert, model_folder, monkeypatch, digits):
     odd = replace(digits, class_names=(f"{MARKUP}{ESCAPES}",) * 10)
     source = loading.DATASETS["digits"]
-    monkeypatch.setitem(
-        loading.DATASETS._members, "digits", replace(source, read=lambda split, folder, holdout: odd)
-    )
+    monkeypatch.setitem(loading.DATASETS._members, "digits", replace(source, read=lambda request: odd))
     code, out, err = smoothcert("predict", model_folder, "--indices", "0:2", "--n", "64", "--engine", "torch")
     assert code == 0, err
     assert f"{MARKUP}{SHOWN}" in out

@@ -4,7 +4,6 @@ import pytest
 from typer.testing import CliRunner
 
 import smoothcert as sc
-from smoothcert.cli import options
 from smoothcert.cli.app import app
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import noise_from
@@ -70,6 +69,6 @@ def test_prediction_takes_the_same_options(model_folder):
 
 @pytest.mark.parametrize("law", [sc.GridGaussian(0.5), sc.DiscreteReplacement(0.8)])
 def test_what_is_sound_already_stays(law):
-    assert options._float_safe(law) == law
+    assert law.float_safe() is law
     with pytest.raises(InvalidArgumentError, match="uniform"):
-        options._float_safe(sc.Uniform(1.0))
+        sc.Uniform(1.0).float_safe()

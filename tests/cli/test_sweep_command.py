@@ -9,7 +9,7 @@ from smoothcert.errors import CheckpointError
 from smoothcert.folders import load_checkpoint
 from smoothcert.training import TrainConfig, train
 from smoothcert.workflows import sweep as sweep_module
-from smoothcert.workflows.training_process import train_apart
+from smoothcert.workflows.training_process import train_in_process
 
 SHORT = ("--epochs", "1", "--set", "batch_size=1000", "--set", "max_train_images=200")
 CERTIFY = ("--first", "12", "--n0", "20", "--n", "100", "--workers", "1")
@@ -20,11 +20,11 @@ def quick(monkeypatch):
     """Train in this process: a new one imports torch again, for seconds."""
     trained = []
 
-    def here(config, out, *, show_progress):
+    def here(config, out, *, resume, show_progress):
         trained.append(out.name)
-        train(config, out)
+        train(config, out, resume=resume)
 
-    monkeypatch.setattr(sweep_module, "train_apart", here)
+    monkeypatch.setattr(sweep_module, "train_in_process", here)
     return trained
 
 
@@ -111,7 +111,7 @@ def test_a_stopped_sweep_says_how_to_go_on(smoothcert, monkeypatch, tmp_path):
     def interrupted(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sweep_module, "train_apart", interrupted)
+    monkeypatch.setattr(sweep_module, "train_in_process", interrupted)
     command = ("sweep", "digits-some-gaussian", "--over", "heads", "--values", "2,3", "--out", tmp_path)
     code, _, err = smoothcert(*command)
     assert code == 130
@@ -119,10 +119,10 @@ def test_a_stopped_sweep_says_how_to_go_on(smoothcert, monkeypatch, tmp_path):
 
 
 @pytest.mark.slow
-def test_a_training_apart_is_the_training_itself_and_its_errors_come_back(tmp_path):
+def test_a_training_in_a_process_of_its_own_is_the_training_itself_and_its_errors_come_back(tmp_path):
     config = TrainConfig(epochs=1, batch_size=1000, max_train_images=200, seed=4, heads=2)
-    train_apart(config, tmp_path / "apart")
+    train_in_process(config, tmp_path / "process")
     here = train(config, tmp_path / "here")
-    assert load_checkpoint(tmp_path / "apart")[1].digest == here.digest
+    assert load_checkpoint(tmp_path / "process")[1].digest == here.digest
     with pytest.raises(CheckpointError, match="already holds a model trained with another seed"):
-        train_apart(config.changed(seed=5), tmp_path / "apart")
+        train_in_process(config.changed(seed=5), tmp_path / "process", resume=True)

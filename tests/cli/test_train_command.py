@@ -5,7 +5,7 @@ import json
 import pytest
 
 import smoothcert as sc
-from smoothcert.cli.train import chosen_config
+from smoothcert.cli.options import chosen_config
 from smoothcert.folders import load_checkpoint
 from smoothcert.training import OBJECTIVES, load_recipe, recipe_names
 

@@ -41,9 +41,9 @@ def test_files_are_found_in_every_place(tmp_path, name, binary):
 
 
 def test_class_names_are_the_published_ones():
-    from smoothcert.data.cifar import _CIFAR100
+    from smoothcert.data.sets.cifar100 import _CLASSES
 
-    names = _CIFAR100.split()
+    names = _CLASSES.split()
     assert (len(set(names)), names) == (100, sorted(names))
 
 

@@ -8,12 +8,12 @@ from torch import nn
 import smoothcert as sc
 from smoothcert.engines import (
     EngineUnavailableError,
-    OnnxEngine,
     TorchEngine,
     build_engine,
     engine_rule,
     name_on,
 )
+from smoothcert.engines.runtimes.onnx import OnnxEngine
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.seeding import KeyedGenerator, philox_state, stream_key
 

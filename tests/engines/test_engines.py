@@ -10,7 +10,7 @@ import smoothcert as sc
 from marks import needs_compiler
 from smoothcert.engines import ENGINES, EngineUnavailableError, TorchEngine, build_engine, engine_rule
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.torch_engine import folded
+from smoothcert.engines.runtimes.torch import folded
 from smoothcert.errors import ModelOutputError, UnknownNameError
 
 EXACT = ["torch", "onnx", "eager"]  # `compiled` needs minutes for some models: it has a test of its own

@@ -8,7 +8,7 @@ import smoothcert as sc
 from marks import needs_compiler
 from smoothcert.engines import EngineUnavailableError, build_engine
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.nan_keeping_pool import HonestMaxPool, with_honest_pools
+from smoothcert.engines.nan_keeping_pool import NanKeepingMaxPool, with_nan_keeping_pools
 from smoothcert.errors import ModelOutputError
 
 SHAPE = (1, 12, 12)
@@ -58,22 +58,22 @@ def test_an_engine_that_hides_no_numbers_is_refused():
 def test_honest_pooling_is_pooling_bit_for_bit_and_keeps_no_numbers(kernel, stride, padding, ceil):
     pool = nn.MaxPool2d(kernel, stride, padding, ceil_mode=ceil)
     batch = torch.randn(4, 3, 9, 9, generator=torch.Generator().manual_seed(1))
-    assert torch.equal(HonestMaxPool(pool)(batch), pool(batch))
+    assert torch.equal(NanKeepingMaxPool(pool)(batch), pool(batch))
     batch[1, 2, 4, 4] = torch.nan
-    assert torch.equal(HonestMaxPool(pool)(batch).isnan(), pool(batch).isnan())
+    assert torch.equal(NanKeepingMaxPool(pool)(batch).isnan(), pool(batch).isnan())
 
 
 def test_pools_are_replaced_in_a_copy_that_shares_weights():
     model = sc.create_model("lenet", num_classes=10).eval()
     names = [name for name, part in model.named_modules() if isinstance(part, nn.MaxPool2d)]
-    copied = with_honest_pools(model)
-    assert all(isinstance(copied.get_submodule(name), HonestMaxPool) for name in names)
+    copied = with_nan_keeping_pools(model)
+    assert all(isinstance(copied.get_submodule(name), NanKeepingMaxPool) for name in names)
     assert all(isinstance(model.get_submodule(name), nn.MaxPool2d) for name in names)
     own = [weight.data_ptr() for weight in model.parameters()]
     assert [weight.data_ptr() for weight in copied.parameters()] == own
     assert not copied.training
     plain = nn.Sequential(nn.Linear(2, 2))
-    assert with_honest_pools(plain) is plain
+    assert with_nan_keeping_pools(plain) is plain
 
 
 def test_networks_with_pools_still_run_in_the_fast_engine():

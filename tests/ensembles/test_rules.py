@@ -8,7 +8,7 @@ from scipy.special import softmax as soft_max
 from torch import nn
 
 import smoothcert as sc
-from smoothcert.engines.onnx_engine import OnnxEngine
+from smoothcert.engines.runtimes.onnx import OnnxEngine
 from smoothcert.ensembles import VOTING_RULES, AdaptiveEnsemble, ConsensusEnsemble, VotingEnsemble
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from truth import CENTRE, HalfSpace

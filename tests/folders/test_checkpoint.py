@@ -8,26 +8,16 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from small_networks import small_card
 from smoothcert.errors import CheckpointError, StoreError
 from smoothcert.folders import ModelCard, load_checkpoint, save_checkpoint
 from smoothcert.networks import create_model, weights_digest
 
 
 def make_card(**changes):
-    values = {
-        "architecture": "convnet",
-        "num_classes": 10,
-        "input_shape": (1, 8, 8),
-        "mean": (0.25,),
-        "std": (0.5,),
-        "method": "gaussian",
-        "noise": {"name": "gaussian", "sigma": 0.25},
-        "dataset": {"name": "digits", "digest": "d"},
-        "training": {"seed": 2**127 + 1, "lr": 0.1, "data_dir": None},
-        "metrics": {"loss": 0.1},
-        "class_names": tuple("0123456789"),
-    }
-    return ModelCard(**{**values, **changes})
+    training = {"seed": 2**127 + 1, "lr": 0.1, "data_dir": None}
+    settings = {"mean": (0.25,), "std": (0.5,), "training": training, "metrics": {"loss": 0.1}}
+    return small_card(**{**settings, **changes})
 
 
 def make_model(**changes):

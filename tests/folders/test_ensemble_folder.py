@@ -8,6 +8,7 @@ import pytest
 import torch
 
 import smoothcert as sc
+from small_networks import save_network
 from smoothcert.data import Dataset
 from smoothcert.ensembles import (
     AdaptiveEnsemble,
@@ -18,35 +19,16 @@ from smoothcert.ensembles import (
 )
 from smoothcert.errors import CheckpointError, InvalidArgumentError, SmoothcertError
 from smoothcert.folders import (
-    ModelCard,
     load_checkpoint,
     load_model,
     read_any_card,
-    save_checkpoint,
     save_ensemble,
 )
-from smoothcert.networks import create_model
 
 
 def save_member(folder, seed, *, sigma=0.25, shape=(1, 8, 8), names=("a", "b", "c")):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = create_model("convnet", num_classes=len(names), input_shape=shape)
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=len(names),
-        input_shape=shape,
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": sigma},
-        dataset={"name": "digits", "digest": "d"},
-        training={"seed": seed},
-        metrics={},
-        class_names=names,
-    )
-    save_checkpoint(model, card, folder)
-    return folder
+    noise = {"name": "gaussian", "sigma": sigma}
+    return save_network(folder, seed, noise=noise, input_shape=shape, class_names=names)
 
 
 @pytest.fixture

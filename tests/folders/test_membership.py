@@ -3,39 +3,17 @@
 import json
 
 import pytest
-import torch
 
 import smoothcert as sc
+from small_networks import save_denoised, save_network
 from smoothcert.errors import CheckpointError
-from smoothcert.folders import ModelCard, load_model, save_checkpoint, save_ensemble
-from smoothcert.folders.denoised_folder import denoised_entry
-from smoothcert.networks import Denoised, create_model
-from smoothcert.networks.dncnn import DnCNN
+from smoothcert.folders import load_model, save_ensemble
 
 
 @pytest.fixture
 def home(tmp_path):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
-        model = create_model("convnet", num_classes=2)
-        denoiser = DnCNN(1, 3, 4)
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=2,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": "d"},
-        training={},
-        metrics={},
-        class_names=("a", "b"),
-    )
-    save_checkpoint(model, card, tmp_path / "a")
-    both = Denoised(denoiser, model)
-    update = {"architecture": "dncnn", "denoised": denoised_entry(both, tmp_path / "a", tmp_path / "d")}
-    save_checkpoint(both, card.model_copy(update=update), tmp_path / "d")
+    save_network(tmp_path / "a", 1, class_names=("a", "b"))
+    save_denoised(tmp_path / "a", tmp_path / "d")
     save_ensemble([tmp_path / "a"], tmp_path / "e")
     return tmp_path
 

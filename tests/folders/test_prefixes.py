@@ -1,49 +1,24 @@
 """The ensembles of the first k members are those that would be made one by one; all are written, or none."""
 
 import pytest
-import torch
 
 import smoothcert as sc
+from small_networks import save_network
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import (
-    ModelCard,
     load_model,
     make_ensemble,
     make_prefixes,
     prefix_name,
     read_any_card,
-    save_checkpoint,
 )
-from smoothcert.networks import create_model
 
 COUNT = 3
 
 
-def save(folder, seed, heads=None):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = create_model("convnet", num_classes=10, heads=heads)
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=10,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": "d"},
-        training={"seed": seed},
-        metrics={},
-        class_names=tuple(map(str, range(10))),
-        heads=heads,
-    )
-    save_checkpoint(model, card, folder)
-    return folder
-
-
 @pytest.fixture
 def members(tmp_path):
-    return [save(tmp_path / f"member-{seed}", seed) for seed in range(COUNT)]
+    return [save_network(tmp_path / f"member-{seed}", seed) for seed in range(COUNT)]
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +74,7 @@ def test_one_order_is_chosen_for_all(members, chosen, tmp_path):
 
 
 def test_heads_of_one_network_join_one_by_one(chosen, tmp_path):
-    network = save(tmp_path / "network", 0, heads=3)
+    network = save_network(tmp_path / "network", 0, heads=3)
     made = list(make_prefixes([network], tmp_path / "sizes").values())
     assert [card.heads for card in made] == [(0,), (0, 1), (0, 1, 2)]
     assert made[-1].digest == make_ensemble([network], tmp_path / "whole").digest

@@ -4,7 +4,6 @@ import json
 import random
 
 import pytest
-import torch
 
 import smoothcert as sc
 from fuzz.file_damage import (
@@ -17,12 +16,10 @@ from fuzz.file_damage import (
     safetensors_parts,
     written,
 )
+from small_networks import save_denoised, save_network
 from smoothcert.ensembles import HoldoutUse
 from smoothcert.errors import SmoothcertError
-from smoothcert.folders import ModelCard, load_model, read_any_card, save_checkpoint
-from smoothcert.folders.denoised_folder import denoised_entry
-from smoothcert.networks import create_model
-from smoothcert.networks.dncnn import DnCNN
+from smoothcert.folders import load_model, read_any_card
 
 pytestmark = pytest.mark.slow
 
@@ -31,43 +28,20 @@ class EnoughError(SmoothcertError):
     """Ends a training that goes on although its state is damaged."""
 
 
-def save_network(folder, seed, **changes):
+def save_trained(folder, seed, **changes):
     """A model folder with random weights, and the whole configuration of a training in its card."""
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = create_model("convnet", num_classes=10, heads=changes.get("heads"))
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=10,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": sc.load_dataset("digits", "train").digest},
-        training=sc.TrainConfig(seed=seed).model_dump(mode="json"),
-        metrics={"loss": 0.5, "epoch": 1},
-        class_names=tuple("0123456789"),
-        **changes,
-    )
-    save_checkpoint(model, card, folder)
-    return model, card
+    dataset = {"name": "digits", "digest": sc.load_dataset("digits", "train").digest}
+    training = sc.TrainConfig(seed=seed).model_dump(mode="json")
+    metrics = {"loss": 0.5, "epoch": 1}
+    return save_network(folder, seed, dataset=dataset, training=training, metrics=metrics, **changes)
 
 
 @pytest.fixture
 def home(tmp_path):
     """Folders of two networks, one with heads, a denoiser, and ensembles of them."""
-    (plain, card), _ = save_network(tmp_path / "a", 1), save_network(tmp_path / "b", 2)
-    save_network(tmp_path / "heads", 3, heads=2)
-    torch.manual_seed(4)
-    model = sc.Denoised(DnCNN(1, 3, 4), plain)
-    entry = denoised_entry(model, tmp_path / "a", tmp_path / "denoiser")
-    save_checkpoint(
-        model,
-        card.model_copy(update={"architecture": "dncnn-small", "denoised": entry}),
-        tmp_path / "denoiser",
-    )
-    members = [tmp_path / "a", tmp_path / "b"]
+    members = [save_trained(tmp_path / "a", 1), save_trained(tmp_path / "b", 2)]
+    save_trained(tmp_path / "heads", 3, heads=2)
+    save_denoised(tmp_path / "a", tmp_path / "denoiser", architecture="dncnn-small")
     use = HoldoutUse(
         purpose="sween",
         dataset="d",
@@ -109,7 +83,7 @@ def test_cards_with_a_wrong_field(home, folder):
         card.write_text(written(wrong))
         trials.drive(damage, *model_readers(home / folder))
         if damage.startswith(("training", "dataset")) and folder == "a":
-            trials.drive(damage, lambda: sc.train({"seed": 1}, home / "a"))
+            trials.drive(damage, lambda: sc.train({"seed": 1}, home / "a", resume=True))
     trials.must_be_at_least(150)
 
 
@@ -187,8 +161,8 @@ def test_training_states(tmp_path):
     path = home / "training.safetensors"
     content = path.read_bytes()
     readers = (
-        lambda: sc.train(CONFIG, home, on_epoch=stop),
-        lambda: sc.train({**CONFIG, "seed": None}, home, on_epoch=stop),
+        lambda: sc.train(CONFIG, home, resume=True, on_epoch=stop),
+        lambda: sc.train({**CONFIG, "seed": None}, home, resume=True, on_epoch=stop),
     )
 
     def put(wrong):

@@ -10,6 +10,7 @@ from smoothcert.engines import build_engine
 from smoothcert.errors import InvalidArgumentError, UnknownNameError, UnsoundModelError
 from smoothcert.networks import DENOISERS, Denoised, DnCNN, create_model, refuse_shapes
 from smoothcert.noise import Gaussian
+from truth import CENTRE, HalfSpace
 
 SHAPE = (1, 8, 8)
 
@@ -146,12 +147,8 @@ def test_a_half_space_behind_a_linear_denoiser_has_its_known_radius():
         def forward(self, batch):
             return batch / 2
 
-    class HalfSpace(nn.Module):
-        def forward(self, batch):
-            side = batch.flatten(1)[:, 0] - 0.25
-            return torch.stack([-side, side], dim=1)
-
-    classifier = SmoothedClassifier(Denoised(Half(), HalfSpace()).eval(), Gaussian(0.25), 2)
+    behind = HalfSpace(CENTRE - 0.25)
+    classifier = SmoothedClassifier(Denoised(Half(), behind).eval(), Gaussian(0.25), 2)
     image = torch.tensor([[[0.8, 0.3]]])  # at distance .8 - .5 = .3 from the border
     found = [classifier.certify(image, seed=seed, engine="torch") for seed in range(3)]
     assert all(one.predicted == 1 and 0.27 < one.radius <= 0.3 for one in found)

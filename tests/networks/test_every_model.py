@@ -6,8 +6,9 @@ import pytest
 import torch
 
 from networks.every_model import MEAN, NAMES, STD, images, parameters_of, settled, small_shape
+from small_networks import small_card
 from smoothcert.engines import build_engine
-from smoothcert.folders import ModelCard, load_checkpoint, save_checkpoint
+from smoothcert.folders import load_checkpoint, save_checkpoint
 from smoothcert.networks import MODELS, Normalize, weights_digest
 
 SMALL = [name for name in NAMES if parameters_of(name) < 3_000_000]
@@ -53,19 +54,7 @@ def test_every_small_network_exports_to_onnx(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_folder_gives_every_network_back(name, tmp_path):
     original, shape = settled(name), small_shape(name)
-    card = ModelCard(
-        architecture=name,
-        num_classes=10,
-        input_shape=shape,
-        mean=MEAN,
-        std=STD,
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": "d"},
-        training={"seed": 1},
-        metrics={},
-        class_names=tuple("0123456789"),
-    )
+    card = small_card(architecture=name, input_shape=shape, mean=MEAN, std=STD)
     saved = save_checkpoint(original, card, tmp_path / "model")
     model, found = load_checkpoint(tmp_path / "model")
     shutil.rmtree(tmp_path / "model")  # up to 90 MB, which pytest would keep

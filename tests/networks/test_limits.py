@@ -3,31 +3,15 @@
 import json
 
 import pytest
-import torch
 
+from small_networks import save_network
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.folders import ModelCard, load_checkpoint, save_checkpoint
+from smoothcert.folders import load_checkpoint
 from smoothcert.networks import create_model
 
 
 def save_resnet(folder, **changes):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(1)
-        model = create_model("resnet8", num_classes=10, input_shape=(1, 8, 8), heads=changes.get("heads"))
-    card = ModelCard(
-        architecture="resnet8",
-        num_classes=10,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": "d"},
-        metrics={},
-        class_names=tuple("0123456789"),
-        **{"training": {}, **changes},
-    )
-    save_checkpoint(model, card, folder)
+    save_network(folder, 1, architecture="resnet8", **changes)
 
 
 @pytest.mark.parametrize(

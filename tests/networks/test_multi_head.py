@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from networks.every_model import MEAN, NAMES, STD, images, settled, small_shape
+from small_networks import small_card
 from smoothcert.errors import CheckpointError, InvalidArgumentError, UnknownNameError
 from smoothcert.folders import ModelCard, load_checkpoint, save_checkpoint
 from smoothcert.networks import (
@@ -209,20 +210,8 @@ def test_heads_need_a_network_that_can_be_built_again():
 
 
 def card(**changes):
-    settings = {
-        "architecture": "resnet8",
-        "num_classes": 4,
-        "input_shape": (1, 8, 8),
-        "mean": MEAN,
-        "std": STD,
-        "method": "gaussian",
-        "noise": {"name": "gaussian", "sigma": 0.25},
-        "dataset": {"name": "digits", "digest": "d"},
-        "training": {"seed": 1},
-        "metrics": {},
-        "class_names": tuple("0123"),
-    }
-    return ModelCard(**{**settings, **changes})
+    settings = {"architecture": "resnet8", "mean": MEAN, "std": STD, "class_names": tuple("0123")}
+    return small_card(**{**settings, **changes})
 
 
 def test_a_folder_gives_a_multi_head_network_back(tmp_path):

@@ -15,7 +15,7 @@ from scipy.stats import chisquare
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import DiscreteReplacement, noise_from
-from smoothcert.noise import discrete as module
+from smoothcert.noise.laws import discrete as module
 from smoothcert.noise.replacement_threshold import replacement_threshold, threshold_above, threshold_below
 from smoothcert.seeding import generator_for
 

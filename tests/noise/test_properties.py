@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from smoothcert import noise as room
@@ -17,10 +17,9 @@ from smoothcert.noise import (
     GridGaussian,
     Laplace,
     Uniform,
-    choose_noise,
     noise_from,
 )
-from smoothcert.noise.discrete import MOST_COORDINATES
+from smoothcert.noise.laws.discrete import MOST_COORDINATES
 from smoothcert.seeding import generator_for
 
 scales = st.floats(1e-4, 1e4)
@@ -42,17 +41,19 @@ calm = settings(deadline=None, max_examples=60)
 
 def test_every_law_and_every_public_name_is_tested():
     assert set(LAWS) == set(NOISE_LAWS)
-    elsewhere = {"NORMS", "radius_in_norm", "NoiseLaw", "NOISE_LAWS"}  # test_norms.py; what the laws share
+    norms, shared = (
+        {"NORMS", "radius_in_norm"},
+        {"NoiseLaw", "AdditiveNoise", "OneScaleNoise", "check_scale", "in_words"},
+    )
     here = {
         "DiscreteReplacement",
         "Gaussian",
         "GridGaussian",
         "Laplace",
         "Uniform",
-        "choose_noise",
         "noise_from",
     }
-    assert here | elsewhere == set(room.__all__)
+    assert here | norms | shared | {"NOISE_LAWS"} == set(room.__all__)
 
 
 @every_law
@@ -153,16 +154,47 @@ def test_noisy_images_are_finite_and_their_law_is_told_by_its_description(name, 
 
 
 @given(name=st.sampled_from(sorted(LAWS)), sigma=st.floats(0.01, 2))
-def test_a_law_by_name(name, sigma):
+def test_a_law_by_its_options(name, sigma):
+    kind = NOISE_LAWS[name]
     if name == "discrete":
-        assert choose_noise(name, keep=0.75, levels=3) == DiscreteReplacement(0.75, 3)
-        with pytest.raises(InvalidArgumentError, match="takes no sigma"):
-            choose_noise(name, sigma=sigma, keep=0.75)
+        assert kind.from_options({"keep": 0.75, "levels": 3}) == DiscreteReplacement(0.75, 3)
+        with pytest.raises(InvalidArgumentError, match=r"takes no sigma \(got .*\); it takes keep, levels"):
+            kind.from_options({"sigma": sigma, "keep": 0.75})
         with pytest.raises(InvalidArgumentError, match="needs keep"):
-            choose_noise(name, levels=3)
+            kind.from_options({"levels": 3, "keep": None})
     else:
-        assert choose_noise(name, sigma=sigma).std == pytest.approx(sigma)
+        assert kind.from_options({"sigma": sigma, "keep": None}).std == pytest.approx(sigma)
         with pytest.raises(InvalidArgumentError, match="needs sigma"):
-            choose_noise(name)
+            kind.from_options({})
         with pytest.raises(InvalidArgumentError, match="takes no keep"):
-            choose_noise(name, sigma=sigma, keep=0.8)
+            kind.from_options({"sigma": sigma, "keep": 0.8})
+
+
+@every_law
+@calm
+@given(data=st.data())
+def test_a_law_is_told_by_its_own_options(name, data):
+    law = data.draw(LAWS[name])
+    assume(name == "discrete" or 2e-4 <= law.std <= 9e3)  # well within the limits
+    values, options = law.option_values(), {option.name: option for option in law.options()}
+    assert list(values) == list(options)
+    assert all(isinstance(value, options[name].kind) for name, value in values.items())
+    again = type(law).from_options(values)
+    assert again.law_name == law.law_name == name
+    assert again.std == pytest.approx(law.std)
+    if name == "discrete":
+        assert again == law
+
+
+@every_law
+@calm
+@given(data=st.data())
+def test_the_float_safe_form_of_a_law(name, data):
+    law = data.draw(LAWS[name])
+    if name == "gaussian" and law.sigma <= 20:
+        assert law.float_safe() == GridGaussian(law.sigma)
+    elif law.holds_in_floats:
+        assert law.float_safe() is law
+    elif name != "gaussian":
+        with pytest.raises(InvalidArgumentError, match=f"no float-safe form of noise '{name}'"):
+            law.float_safe()

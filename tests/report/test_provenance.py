@@ -1,39 +1,19 @@
 """The page says how each model was trained, from the card that belongs to the weights that were certified."""
 
 import pytest
-import torch
 
 import smoothcert as sc
+from small_networks import save_denoised, save_network
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.folders import ModelCard, load_model, save_checkpoint, save_ensemble
-from smoothcert.folders.denoised_folder import denoised_entry
-from smoothcert.networks import Denoised, create_model
-from smoothcert.networks.dncnn import DnCNN
+from smoothcert.folders import load_model, save_ensemble
 from smoothcert.report.page.provenance import provenance
 
 WORDS = "architecture convnet, method gaussian, epochs 2, training images 1,097 of digits"
 
 
-def save(folder, seed=0, heads=None, **changes):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = create_model("convnet", num_classes=10, heads=heads)
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=10,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="macer",
-        noise={"name": "gaussian", "sigma": 0.25},
-        dataset={"name": "digits", "digest": "d"},
-        training={"epochs": 7},
-        metrics={"train_images": 64.0},
-        class_names=tuple(map(str, range(10))),
-        heads=heads,
-    ).model_copy(update=changes)
-    save_checkpoint(model, card, folder)
-    return folder
+def save(folder, seed=0, **changes):
+    trained = {"method": "macer", "training": {"epochs": 7}, "metrics": {"train_images": 64.0}}
+    return save_network(folder, seed, **{**trained, **changes})
 
 
 def told(folder):
@@ -67,11 +47,7 @@ def test_an_ensemble_names_each_kind_of_member_once(tmp_path):
 
 def test_a_denoiser_names_its_classifier_and_itself_only_once(tmp_path):
     save(tmp_path / "a")
-    model, card = load_model(tmp_path / "a")
-    both = Denoised(DnCNN(1, 3, 4), model)
-    entry = denoised_entry(both, tmp_path / "a", tmp_path / "d")
-    update = {"architecture": "dncnn", "method": "denoiser-mse", "denoised": entry}
-    save_checkpoint(both, card.model_copy(update=update), tmp_path / "d")
+    save_denoised(tmp_path / "a", tmp_path / "d", method="denoiser-mse")
     words = told(tmp_path / "d")
     assert words.startswith("architecture dncnn, method denoiser-mse, epochs 7")
     assert words.endswith(

@@ -43,9 +43,9 @@ def both(answers, doubtful, on_nan):
 @pytest.mark.parametrize("answers", [1, 3])
 @pytest.mark.parametrize("doubtful, on_nan", [(False, "raise"), (False, "count"), (True, "count")])
 def test_both_ways_agree_with_each_other_and_with_a_loop(answers, doubtful, on_nan):
-    (in_numpy, ballots), (on_device, their_ballots) = both(answers, doubtful, on_nan)
+    (in_numpy, single_votes), (on_device, their_single_votes) = both(answers, doubtful, on_nan)
     np.testing.assert_array_equal(in_numpy, on_device)
-    np.testing.assert_array_equal(ballots, their_ballots)
+    np.testing.assert_array_equal(single_votes, their_single_votes)
     logits = torch.cat(batches(answers, doubtful)).reshape(-1, answers, CLASSES).tolist()
     expected = np.zeros((len(SIZES), answers, CLASSES), dtype=np.int64)
     single = np.full((sum(SIZES), answers), no_class(CLASSES))
@@ -58,7 +58,7 @@ def test_both_ways_agree_with_each_other_and_with_a_loop(answers, doubtful, on_n
                     single[row, answer] = values.index(max(values))
             row += 1
     np.testing.assert_array_equal(in_numpy, expected)
-    np.testing.assert_array_equal(ballots, single)
+    np.testing.assert_array_equal(single_votes, single)
 
 
 @pytest.mark.parametrize("way", [0, 1])
@@ -92,11 +92,13 @@ def test_a_sampler_that_counts_on_the_device_draws_the_same_votes(monkeypatch):
 def test_images_are_moved_once_each():
     there = ImagesOnDevice(torch.device("meta"))
     first, second = torch.rand(3), torch.rand(3)
-    moved = there.of(Chunk(first, 0, "estimate", 0, 64))
+    moved = there.of_all([Chunk(first, 0, "estimate", 0, 64)])[0]
     assert moved.device.type == "meta"
-    assert there.of(Chunk(first, 0, "estimate", 1, 64)) is moved
-    assert there.of(Chunk(second, 0, "estimate", 1, 64)) is not moved  # another image at the same place
+    assert there.of_all([Chunk(first, 0, "estimate", 1, 64)])[0] is moved
+    assert (
+        there.of_all([Chunk(second, 0, "estimate", 1, 64)])[0] is not moved
+    )  # another image at the same place
     for index in range(2_000):
-        there.of(Chunk(first, index, "estimate", 0, 64))
+        there.of_all([Chunk(first, index, "estimate", 0, 64)])[0]
     assert len(there._moved) <= 256
-    assert ImagesOnDevice(torch.device("cpu")).of(Chunk(first, 0, "estimate", 0, 64)) is first
+    assert ImagesOnDevice(torch.device("cpu")).of_all([Chunk(first, 0, "estimate", 0, 64)])[0] is first

@@ -6,7 +6,7 @@ import torch
 from smoothcert.engines import TorchEngine
 from smoothcert.errors import InvalidImageError, ModelOutputError, UnsoundModelError
 from smoothcert.noise import Gaussian
-from smoothcert.sampling import check_fixed_function
+from smoothcert.sampling import Sampler, check_fixed_function
 
 WEIGHTS = torch.randn(6, 3, generator=torch.Generator().manual_seed(0))
 
@@ -15,10 +15,14 @@ def honest(batch):
     return batch @ WEIGHTS
 
 
+def sampler(engine, on_nan="raise"):
+    return Sampler(engine, Gaussian(0.25), seed=1, batch_size=64, on_nan=on_nan)
+
+
 def probe(model, shape=(6,), on_nan="raise", rows=64):
     image = torch.full(shape, 0.5)
     engine = TorchEngine(model, 3, image)
-    check_fixed_function(engine, Gaussian(0.25), image, seed=1, on_nan=on_nan, rows=rows)
+    check_fixed_function(sampler(engine, on_nan), image, rows=rows)
 
 
 def statistics(scale):
@@ -62,9 +66,7 @@ def test_a_dark_image_is_probed_in_bright_company():
 
     image = torch.full((6,), 0.1)
     with pytest.raises(UnsoundModelError, match="other images of the batch"):
-        check_fixed_function(
-            TorchEngine(model, 3, image), Gaussian(0.25), image, seed=1, on_nan="raise", rows=64
-        )
+        check_fixed_function(sampler(TorchEngine(model, 3, image)), image, rows=64)
 
 
 @pytest.mark.parametrize("name", DEPENDENT)

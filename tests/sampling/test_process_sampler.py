@@ -17,14 +17,14 @@ from smoothcert.engines import TorchEngine
 from smoothcert.errors import ModelOutputError, UnsoundModelError, WorkerError
 from smoothcert.sampling import (
     Chunk,
-    Journey,
+    ImageSampling,
     Phase,
     ProcessSampler,
     Sampler,
     WorkerPool,
     chunk_borders,
-    travel,
 )
+from smoothcert.sampling.run_schedule import run_schedule
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forked workers are for Linux")
 
@@ -85,8 +85,8 @@ def looks(workers, make=None):
     phases = (Phase("select", (100,)), Phase("estimate", chunk_borders(64 * 12)))
     made = [EveryLook() for _ in range(6)]
     with WorkerPool(make or maker(), workers) as pool:
-        journeys = (Journey(i, IMAGE, phases, [one], 3) for i, one in enumerate(made))
-        list(travel(journeys, pool, batch_size=128))
+        samplings = (ImageSampling(i, IMAGE, phases, one, 3) for i, one in enumerate(made))
+        list(run_schedule(samplings, pool, batch_size=128))
     return [one.seen for one in made]
 
 

@@ -17,8 +17,10 @@ def query(folder, sql):
 
 
 def votes_in(state):
-    """How many votes the stored state of an image under way holds."""
-    return sum(len(zlib.decompress(base64.b85decode(text))) for text in state["journey"]["votes"][0].values())
+    """How many votes the stored state of an image under way holds; of a panel, of its classifier with most."""
+    if isinstance(state, list):
+        return max(map(votes_in, state))
+    return sum(len(zlib.decompress(base64.b85decode(text))) for text in state["sampling"]["votes"].values())
 
 
 def content(folder):

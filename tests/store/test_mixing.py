@@ -8,27 +8,16 @@ from smoothcert.errors import StoreError
 from smoothcert.execution import runner
 from smoothcert.store.database import RunDatabase
 from store.content import votes_in
+from truth import CENTRE, HalfSpace
 
 LONG = sc.FixedSample(n=20_000)
-
-
-class HalfSpace(torch.nn.Module):
-    """Class 1 where the first value exceeds `edge`."""
-
-    def __init__(self, edge):
-        super().__init__()
-        self.register_buffer("edge", torch.tensor(float(edge)))
-
-    def forward(self, batch):
-        score = batch.reshape(len(batch), -1)[:, 0] - self.edge
-        return torch.stack([-score, score], dim=1)
 
 
 DATASET = sc.Dataset.from_arrays(torch.full((1, 3), 0.5).numpy(), [1])
 
 
 def panel(*edges, weights=None):
-    ensemble = sc.VotingEnsemble([HalfSpace(edge) for edge in edges], weights=weights).eval()
+    ensemble = sc.VotingEnsemble([HalfSpace(CENTRE - edge) for edge in edges], weights=weights).eval()
     return sc.SmoothedClassifier(sc.Panel(ensemble).eval(), sc.Gaussian(0.25), 2)
 
 
@@ -58,7 +47,7 @@ def interrupted(tmp_path, monkeypatch):
 
 
 def alone(edge):
-    classifier = sc.SmoothedClassifier(HalfSpace(edge).eval(), sc.Gaussian(0.25), 2)
+    classifier = sc.SmoothedClassifier(HalfSpace(CENTRE - edge).eval(), sc.Gaussian(0.25), 2)
     return classifier.certify(DATASET.image(0), LONG, seed=3, workers=1)
 
 
@@ -71,7 +60,7 @@ def test_a_changed_member_does_not_inherit_votes(interrupted):
 
 
 def test_one_member_of_an_interrupted_panel_can_go_on_alone(interrupted):
-    classifier = sc.SmoothedClassifier(HalfSpace(0.2).eval(), sc.Gaussian(0.25), 2)
+    classifier = sc.SmoothedClassifier(HalfSpace(CENTRE - 0.2).eval(), sc.Gaussian(0.25), 2)
     run = sc.certify(
         classifier, DATASET, procedure=LONG, seed=3, out=interrupted / "a", resume=True, workers=1
     )
@@ -103,7 +92,7 @@ def predict(batch):
     return NETWORK(batch)
 
 
-NETWORK = HalfSpace(0.2).eval()
+NETWORK = HalfSpace(CENTRE - 0.2).eval()
 
 
 def stop_and_go_on(first, then, folder, monkeypatch):
@@ -134,7 +123,7 @@ def test_where_identity_is_not_settled_unfinished_images_are_drawn_anew(tmp_path
 
 def test_an_exchanged_global_network_is_another_model(tmp_path, monkeypatch):
     def exchanged():
-        monkeypatch.setitem(globals(), "NETWORK", HalfSpace(0.5).eval())
+        monkeypatch.setitem(globals(), "NETWORK", HalfSpace(CENTRE - 0.5).eval())
         return predict
 
     with pytest.raises(StoreError, match="model was"):

@@ -152,11 +152,11 @@ def test_what_cannot_be_read_back_is_not_begun(tmp_path):
     """A law that nobody registered: refused before the first vote, and kept in memory as before."""
 
     class Mine(sc.Gaussian):
-        law_name = "mine"
+        pass
 
     classifier = sc.SmoothedClassifier(answer, Mine(0.25), 2)
     options = {"procedure": sc.FixedSample(n=500), "seed": 1, "workers": 1}
-    with pytest.raises(StoreError, match=r"this run cannot be stored: .*unknown noise 'mine'"):
+    with pytest.raises(StoreError, match=r"this run cannot be stored: .*unknown noise 'test-reading-runs'"):
         sc.certify(classifier, DATA, out=tmp_path / "run", **options)
     assert list(tmp_path.iterdir()) == []
     assert len(sc.certify(classifier, DATA, **options)) == 3

@@ -6,9 +6,9 @@ import torch
 from torch import nn
 
 import smoothcert as sc
+from small_networks import save_network
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
-from smoothcert.folders import ModelCard, save_checkpoint, save_ensemble
-from smoothcert.networks import create_model
+from smoothcert.folders import save_ensemble
 from smoothcert.theory import collect_member_logits, fit_variance_model, study_ensemble
 
 NOISE = sc.Gaussian(0.25)
@@ -92,21 +92,8 @@ def test_mistakes_are_named(weights, dataset):
 
 
 def save_members(folder, count):
-    card = {
-        "architecture": "convnet",
-        "num_classes": 10,
-        "input_shape": (1, 8, 8),
-        "mean": (0.0,),
-        "std": (1.0,),
-    }
-    card |= {"method": "gaussian", "noise": {"name": "gaussian", "sigma": 0.5}, "training": {}, "metrics": {}}
-    card |= {"dataset": {"name": "digits", "digest": "d"}, "class_names": tuple("0123456789")}
-    for seed in range(count):
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(seed)
-            model = create_model("convnet", num_classes=10, input_shape=(1, 8, 8))
-        save_checkpoint(model, ModelCard(**card), folder / f"member-{seed}")
-    return [folder / f"member-{seed}" for seed in range(count)]
+    noise = {"name": "gaussian", "sigma": 0.5}
+    return [save_network(folder / f"member-{seed}", seed, noise=noise) for seed in range(count)]
 
 
 def test_a_folder_is_studied_under_its_own_noise(tmp_path, dataset):

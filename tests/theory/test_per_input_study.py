@@ -4,45 +4,22 @@ import json
 
 import numpy as np
 import pytest
-import torch
 from scipy.stats import beta, norm
 
 import smoothcert as sc
+from small_networks import save_network
 from smoothcert.ensembles import PerInputClaim
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import ModelCard, save_checkpoint
-from smoothcert.networks import create_model
 from smoothcert.report.tables.per_input_table import per_input_to_json, print_per_input
 from smoothcert.theory import NO_CERTIFICATE, PerInputStudy, study_per_input
 
 SIGMA = 0.25
 
 
-def member(folder, seed):
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        model = create_model("convnet", num_classes=10)
-    card = ModelCard(
-        architecture="convnet",
-        num_classes=10,
-        input_shape=(1, 8, 8),
-        mean=(0.0,),
-        std=(1.0,),
-        method="gaussian",
-        noise={"name": "gaussian", "sigma": SIGMA},
-        dataset={"name": "digits", "digest": "d"},
-        training={"seed": seed},
-        metrics={},
-        class_names=tuple(str(digit) for digit in range(10)),
-    )
-    save_checkpoint(model, card, folder)
-    return folder
-
-
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
     place = tmp_path_factory.mktemp("members")
-    return [member(place / f"member-{seed}", seed) for seed in range(2)]
+    return [save_network(place / f"member-{seed}", seed) for seed in range(2)]
 
 
 @pytest.fixture(scope="module")

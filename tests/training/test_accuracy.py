@@ -7,7 +7,7 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.seeding import generator_for
-from smoothcert.training import epochs as course
+from smoothcert.training import epochs, holdout_copies
 from smoothcert.training.accuracy import noisy_accuracy
 
 
@@ -38,7 +38,7 @@ def _measure(dataset, draws, **kwargs):
 
 @pytest.mark.parametrize(("images", "copies"), [(24, 10), (200, 10), (201, 9), (1_000, 2), (5_000, 1)])
 def test_copies_of_a_few_images_are_not_multiplied_without_end(images, copies):
-    assert course.holdout_copies(images) == copies
+    assert holdout_copies(images) == copies
 
 
 def test_copies_beyond_ten_hardly_tell_more():
@@ -85,7 +85,7 @@ def test_a_training_says_that_it_measures(tmp_path, monkeypatch):
         def __exit__(self, *_):
             pass
 
-    monkeypatch.setattr(course, "progress", lambda *args, **kwargs: _Noted())
+    monkeypatch.setattr(epochs, "progress", lambda *args, **kwargs: _Noted())
     sc.train(
         {"epochs": 1, "seed": 1, "batch_size": 256, "certify_every": 1, "certify_images": 2}, tmp_path / "a"
     )

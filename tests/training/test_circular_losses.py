@@ -5,17 +5,17 @@ import itertools
 import numpy as np
 import pytest
 import torch
-from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import MultiHead
-from smoothcert.noise import Gaussian
-from smoothcert.seeding import generator_for
-from smoothcert.training import CircularConsistency, CircularGaussian, CircularSmoothMix, Moment, NoiseSource
+from smoothcert.training import Moment, Step
+from smoothcert.training.objectives.consistency import Consistency
+from smoothcert.training.objectives.smoothmix import SmoothMix
+from smoothcert.training.objectives.some_consistency import SomeConsistency
+from smoothcert.training.objectives.some_gaussian import SomeGaussian
+from smoothcert.training.objectives.some_smoothmix import SomeSmoothMix
 from training import circular_reference as reference
+from training.tiny_networks import LABELS, ROWS, network_of_heads, the_images, the_source, theta_of
 
-ROWS, SIGMA = 6, 0.5
-LABELS = np.array([1, 2, 0, 0, 0, 2])
 MIDWAY = Moment(warm=0.6, epoch=5, epochs=20)
 ABLATIONS = {
     "paper": {},
@@ -34,44 +34,19 @@ ABLATIONS = {
 every_ablation = pytest.mark.parametrize("settings", ABLATIONS.values(), ids=ABLATIONS)
 
 
-def network():
-    """The reference's network in torch, with weights large enough for decided and undecided answers."""
-    rng = np.random.default_rng(7)
-    trunk = nn.Sequential(nn.Linear(reference.D, reference.HIDDEN), nn.Tanh())
-    heads = [nn.Linear(reference.HIDDEN, reference.CLASSES) for _ in range(reference.HEADS)]
-    model = MultiHead(trunk, heads).double()
-    for weight in model.parameters():
-        weight.data = torch.from_numpy(rng.normal(0, 1.0, tuple(weight.shape)))
-    return model
-
-
-def theta_of(model):
-    return np.concatenate([weight.detach().numpy().ravel() for weight in model.parameters()])
-
-
-def the_images():
-    images = np.random.default_rng(8).random((ROWS, reference.D))
-    images[0, :2] = 0.0, 1.0  # where clamping matters
-    return images
-
-
-def the_source():
-    return NoiseSource(Gaussian(SIGMA), generator_for(3, 0, "test"))
-
-
 def drawn(m):
     """The noise that an objective draws first, (m, ROWS, D), and then the shares of adversaries, (ROWS,)."""
     source = the_source()
-    noise = source.offsets(torch.from_numpy(the_images()), m).numpy()
+    noise = source.offsets(torch.from_numpy(the_images(reference)), m).numpy()
     return noise, source.uniform(ROWS, torch.device("cpu")).double().numpy() / 2
 
 
 def compare(objective, centres, extra, moment=MIDWAY):
     """Compare with weights times (cross entropy at the centre + `extra(theta, n, k)`), averaged, + the cosine."""
-    model = network()
+    model = network_of_heads(1.0)
     theta, (noise, _) = theta_of(model), drawn(objective.m)
-    images, labels = torch.from_numpy(the_images()), torch.from_numpy(LABELS)
-    parts = objective.loss(model, images, labels, the_source(), moment)
+    images, labels = torch.from_numpy(the_images(reference)), torch.from_numpy(LABELS)
+    parts = objective.loss(Step(model, images, labels, the_source(), moment))
     loss = torch.stack([*parts.values()]).sum()
     loss.backward()
     found = np.concatenate([weight.grad.numpy().ravel() for weight in model.parameters()])
@@ -105,17 +80,17 @@ def compare(objective, centres, extra, moment=MIDWAY):
 
 @every_ablation
 def test_gaussian(settings):
-    compare(CircularGaussian(**settings), the_images(), lambda theta, n, k: 0.0)
+    compare(SomeGaussian(**settings), the_images(reference), lambda theta, n, k: 0.0)
 
 
 @every_ablation
 def test_consistency(settings):
-    objective = CircularConsistency(lbd=2.0, eta=0.3, **settings)
+    objective = SomeConsistency(lbd=2.0, eta=0.3, **settings)
     noise, _ = drawn(objective.m)
     parts = compare(
         objective,
-        the_images(),
-        lambda theta, n, k: reference.consistency(theta, the_images()[n], noise[:, n], k, 2.0, 0.3),
+        the_images(reference),
+        lambda theta, n, k: reference.consistency(theta, the_images(reference)[n], noise[:, n], k, 2.0, 0.3),
     )
     assert list(parts)[:3] == ["cross_entropy", "consistency", "entropy"]
 
@@ -126,16 +101,16 @@ def test_consistency_in_its_other_variants(variant):
 
     def extra(theta, n, k):
         if variant == "mse":
-            return 2.0 * reference.squared(theta, the_images()[n], noise[:, n], k)
-        return reference.consistency(theta, the_images()[n], noise[:, n], k, 2.0, 0.0)
+            return 2.0 * reference.squared(theta, the_images(reference)[n], noise[:, n], k)
+        return reference.consistency(theta, the_images(reference)[n], noise[:, n], k, 2.0, 0.0)
 
-    compare(CircularConsistency(lbd=2.0, variant=variant), the_images(), extra)
+    compare(SomeConsistency(lbd=2.0, variant=variant), the_images(reference), extra)
 
 
 def check_smoothmix(settings):
-    objective = CircularSmoothMix(steps=2, step_size=0.3, eta=2.0, **settings)
-    theta, (noise, shares) = theta_of(network()), drawn(objective.m)
-    each = [(the_images()[n], LABELS[n], noise[:, n]) for n in range(ROWS)]
+    objective = SomeSmoothMix(steps=2, step_size=0.3, eta=2.0, **settings)
+    theta, (noise, shares) = theta_of(network_of_heads(1.0)), drawn(objective.m)
+    each = [(the_images(reference)[n], LABELS[n], noise[:, n]) for n in range(ROWS)]
     average = objective.average
     far = [reference.far_away(theta, *one, 0.3, 2, average) for one in each]
     centres = [
@@ -177,8 +152,8 @@ def test_smoothmix_on_the_mean_of_the_heads_softmaxes(settings):
 
 
 def test_the_two_averages_of_heads_are_different_targets_and_attacks():
-    theta, (noise, _) = theta_of(network()), drawn(2)
-    one = (the_images()[1], LABELS[1], noise[:, 1])
+    theta, (noise, _) = theta_of(network_of_heads(1.0)), drawn(2)
+    one = (the_images(reference)[1], LABELS[1], noise[:, 1])
     ends = [reference.far_away(theta, *one, 0.3, 2, average) for average in ("logits", "softmax")]
     assert np.abs(ends[0] - ends[1]).max() > 1e-3
     answers = [reference.mean_z(theta, one[0], one[2], average) for average in ("logits", "softmax")]
@@ -186,13 +161,13 @@ def test_the_two_averages_of_heads_are_different_targets_and_attacks():
 
 
 def test_an_attack_on_the_heads_leaves_the_network_as_found():
-    model = network()
+    model = network_of_heads(1.0)
     model.train()
     model.heads[1].eval()
     before = theta_of(model).copy()
-    objective = CircularSmoothMix(average="softmax")
-    arguments = (torch.from_numpy(the_images()), torch.from_numpy(LABELS))
-    torch.stack([*objective.loss(model, *arguments, the_source(), MIDWAY).values()]).sum().backward()
+    objective = SomeSmoothMix(average="softmax")
+    arguments = (torch.from_numpy(the_images(reference)), torch.from_numpy(LABELS))
+    torch.stack([*objective.loss(Step(model, *arguments, the_source(), MIDWAY)).values()]).sum().backward()
     assert [model.training, model.trunk.training, *(head.training for head in model.heads)] == [
         True,
         True,
@@ -207,28 +182,26 @@ def test_an_attack_on_the_heads_leaves_the_network_as_found():
 @pytest.mark.parametrize("average", ["probability", "", 1, None])
 def test_an_unknown_average_is_refused_by_name(average):
     with pytest.raises(InvalidArgumentError, match="average must be one of logits, softmax, got"):
-        CircularSmoothMix(average=average)
+        SomeSmoothMix(average=average)
 
 
 def test_one_head_s_loss_with_equal_weights_is_that_of_a_single_network():
     """Heads that are copies of each other, unweighted: the loss of the one network they are copies of."""
-    from smoothcert.training import Consistency, SmoothMix
-
-    model = network()
+    model = network_of_heads(1.0)
     for head in model.heads[1:]:
         head.load_state_dict(model.heads[0].state_dict())
     plain = {"teacher": "none", "cosine": 0.0}
     twins = [
-        (CircularConsistency(lbd=3.0, **plain), Consistency(lbd=3.0)),
-        (CircularSmoothMix(mask=True, **plain), SmoothMix()),
-        (CircularSmoothMix(mask=True, one_step=True, **plain), SmoothMix(one_step=True)),
-        (CircularSmoothMix(mask=True, average="softmax", **plain), SmoothMix()),
-        (CircularSmoothMix(mask=True, one_step=True, average="softmax", **plain), SmoothMix(one_step=True)),
+        (SomeConsistency(lbd=3.0, **plain), Consistency(lbd=3.0)),
+        (SomeSmoothMix(mask=True, **plain), SmoothMix()),
+        (SomeSmoothMix(mask=True, one_step=True, **plain), SmoothMix(one_step=True)),
+        (SomeSmoothMix(mask=True, average="softmax", **plain), SmoothMix()),
+        (SomeSmoothMix(mask=True, one_step=True, average="softmax", **plain), SmoothMix(one_step=True)),
     ]
     for of_heads, single in twins:
-        arguments = (torch.from_numpy(the_images()), torch.from_numpy(LABELS))
+        arguments = (torch.from_numpy(the_images(reference)), torch.from_numpy(LABELS))
         losses = [
-            torch.stack([*one.loss(net, *arguments, the_source(), MIDWAY).values()]).sum().item()
+            torch.stack([*one.loss(Step(net, *arguments, the_source(), MIDWAY)).values()]).sum().item()
             for one, net in ((of_heads, model), (single, model.head(0)))
         ]
         assert losses[0] == pytest.approx(losses[1], rel=1e-12)

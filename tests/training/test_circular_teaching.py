@@ -11,22 +11,19 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import MultiHead, create_model
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
-from smoothcert.training import (
-    CircularConsistency,
-    CircularGaussian,
-    CircularSmoothMix,
-    Moment,
-    NoiseSource,
-    TrainConfig,
-)
+from smoothcert.training import Moment, NoiseSource, Step, TrainConfig
 from smoothcert.training.losses.head_cosine import head_cosine
 from smoothcert.training.losses.self_paced import self_paced_weights, threshold_at
+from smoothcert.training.objectives.some_consistency import SomeConsistency
+from smoothcert.training.objectives.some_gaussian import SomeGaussian
+from smoothcert.training.objectives.some_smoothmix import SomeSmoothMix
 from training import circular_reference as reference
+from training.tiny_networks import network_of_heads
 
 METHODS = {
-    "some-gaussian": CircularGaussian,
-    "some-consistency": CircularConsistency,
-    "some-smoothmix": CircularSmoothMix,
+    "some-gaussian": SomeGaussian,
+    "some-consistency": SomeConsistency,
+    "some-smoothmix": SomeSmoothMix,
 }
 
 
@@ -36,7 +33,7 @@ METHODS = {
 @pytest.mark.parametrize("epoch, value", [(1, 2.3026), (10, 1.8461), (75, 1.0903), (150, 0.8)])
 def test_the_threshold_s_check_values(epoch, value):
     assert threshold_at(epoch, 150, first=math.log(10), last=0.8) == pytest.approx(value, abs=1e-4)
-    objective = CircularGaussian(threshold=0.8)
+    objective = SomeGaussian(threshold=0.8)
     assert objective.threshold_in(Moment(epoch=epoch, epochs=150), 10) == pytest.approx(value, abs=1e-4)
 
 
@@ -55,7 +52,7 @@ def test_a_training_of_one_epoch_has_the_last_threshold():
 
 
 def test_a_constant_pace_keeps_the_threshold():
-    objective = CircularGaussian(pace="constant", threshold=1.3)
+    objective = SomeGaussian(pace="constant", threshold=1.3)
     assert {objective.threshold_in(Moment(epoch=t, epochs=9), 10) for t in range(1, 10)} == {1.3}
 
 
@@ -102,12 +99,12 @@ def test_each_head_is_taught_by_the_one_before_and_the_first_by_the_last():
     """Head 0 finds image 0 hard, head 1 image 1, head 2 image 2: the next head leaves it out."""
     losses = 2.0 * torch.eye(3)
     own = 1 - torch.eye(3)
-    objective = CircularGaussian(weights="hard", threshold=1.0)
+    objective = SomeGaussian(weights="hard", threshold=1.0)
     assert torch.equal(objective.image_weights(losses, 10, Moment()), own.roll(1, dims=0))
     assert objective.image_weights(losses, 10, Moment())[0].tolist() == [1, 1, 0]
-    alone = CircularGaussian(weights="hard", threshold=1.0, teacher="self")
+    alone = SomeGaussian(weights="hard", threshold=1.0, teacher="self")
     assert torch.equal(alone.image_weights(losses, 10, Moment()), own)
-    plain = CircularGaussian(weights="hard", threshold=1.0, teacher="none")
+    plain = SomeGaussian(weights="hard", threshold=1.0, teacher="none")
     assert torch.equal(plain.image_weights(losses, 10, Moment()), torch.ones(3, 3))
 
 
@@ -155,17 +152,6 @@ def test_the_cosine_penalty_keeps_its_digits_under_autocast_and_moves_heads_apar
 # --- where gradients flow ---
 
 
-def network():
-    """Three heads on a shared layer, in float64."""
-    rng = np.random.default_rng(7)
-    trunk = nn.Sequential(nn.Linear(reference.D, reference.HIDDEN), nn.Tanh())
-    heads = [nn.Linear(reference.HIDDEN, reference.CLASSES) for _ in range(reference.HEADS)]
-    model = MultiHead(trunk, heads).double()
-    for weight in model.parameters():
-        weight.data = torch.from_numpy(rng.normal(0, 1.5, tuple(weight.shape)))
-    return model
-
-
 def batch():
     images = torch.from_numpy(np.random.default_rng(8).random((8, reference.D)))
     return images, torch.tensor([1, 2, 0, 0, 0, 2, 1, 1])
@@ -176,14 +162,14 @@ def source():
 
 
 def loss_of(objective, model):
-    return torch.stack([*objective.loss(model, *batch(), source(), Moment()).values()]).sum()
+    return torch.stack([*objective.loss(Step(model, *batch(), source(), Moment())).values()]).sum()
 
 
-@pytest.mark.parametrize("kind", [CircularGaussian, CircularConsistency])
+@pytest.mark.parametrize("kind", [SomeGaussian, SomeConsistency])
 @pytest.mark.parametrize("k", range(reference.HEADS))
 def test_no_head_gets_a_gradient_through_the_weights_it_gives(kind, k):
     """With every other head's own loss gone, moving head k changes nothing but its own loss."""
-    model = network()
+    model = network_of_heads(1.5)
     objective = kind(cosine=0.0, threshold=0.5)
     (images, labels), draws = batch(), source()
     copies = draws.copies(images, objective.m)
@@ -207,7 +193,7 @@ def test_the_trunk_learns_from_every_head(kind):
     """Silencing any one head changes the trunk's gradient."""
     gradients = []
     for silent in (None, *range(reference.HEADS)):
-        model = network()
+        model = network_of_heads(1.5)
         if silent is not None:
             model.heads[silent].register_forward_hook(lambda module, inputs, output: output.detach())
         loss_of(kind(cosine=0.0), model).backward()
@@ -226,7 +212,7 @@ def test_the_trunk_learns_from_every_head(kind):
 )
 def test_a_model_without_heads_to_teach_is_refused(kind, model, found):
     with pytest.raises(InvalidArgumentError, match=rf"at least 2, got {found}; .*heads=5"):
-        kind().loss(model.double(), *batch(), source(), Moment())
+        kind().loss(Step(model.double(), *batch(), source(), Moment()))
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -240,11 +226,11 @@ def test_a_configuration_without_heads_to_teach_is_refused(method, heads):
 
 
 def test_defaults_are_the_paper_s():
-    objective = CircularGaussian()
+    objective = SomeGaussian()
     assert (objective.m, objective.teacher, objective.weights, objective.cosine) == (2, "previous", "soft", 1)
     assert objective.teacher_weight
     assert objective.pace == "logarithmic"
-    assert not CircularSmoothMix().mask
+    assert not SomeSmoothMix().mask
 
 
 WRONG = [
@@ -270,14 +256,14 @@ def test_refuses_a_wrong_setting_by_name_and_value(kind, name, value):
 @pytest.mark.parametrize(
     "kind, name, value",
     [
-        (CircularConsistency, "m", 1),
-        (CircularConsistency, "lbd", -1),
-        (CircularConsistency, "variant", "l2"),
-        (CircularSmoothMix, "steps", 0),
-        (CircularSmoothMix, "step_size", 0),
-        (CircularSmoothMix, "eta", -5),
-        (CircularSmoothMix, "one_step", "yes"),
-        (CircularSmoothMix, "mask", "yes"),
+        (SomeConsistency, "m", 1),
+        (SomeConsistency, "lbd", -1),
+        (SomeConsistency, "variant", "l2"),
+        (SomeSmoothMix, "steps", 0),
+        (SomeSmoothMix, "step_size", 0),
+        (SomeSmoothMix, "eta", -5),
+        (SomeSmoothMix, "one_step", "yes"),
+        (SomeSmoothMix, "mask", "yes"),
     ],
 )
 def test_refuses_a_wrong_setting_of_the_loss_below(kind, name, value):

@@ -7,7 +7,8 @@ import pytest
 from made_up import write_made_up
 from smoothcert.folders import load_checkpoint
 from smoothcert.networks import MultiHead
-from smoothcert.training import CircularGaussian, load_recipe, train
+from smoothcert.training import load_recipe, train
+from smoothcert.training.objectives.some_gaussian import SomeGaussian
 
 SHORT = {"max_train_images": 300, "batch_size": 200, "seed": 3}
 
@@ -22,13 +23,13 @@ def short(method, epochs=3, **changes):
 
 def test_the_threshold_follows_the_epoch_from_ln_10_to_the_last_value(tmp_path, monkeypatch):
     seen = []
-    original = CircularGaussian.threshold_in
+    original = SomeGaussian.threshold_in
 
     def spy(self, moment, classes):
         seen.append((moment.epoch, moment.epochs, classes, original(self, moment, classes)))
         return seen[-1][-1]
 
-    monkeypatch.setattr(CircularGaussian, "threshold_in", spy)
+    monkeypatch.setattr(SomeGaussian, "threshold_in", spy)
     train(short("some-gaussian", batch_size=600), tmp_path / "m")
     assert [found[:3] for found in seen] == [(1, 3, 10), (2, 3, 10), (3, 3, 10)]
     assert seen[0][-1] == pytest.approx(2.302585, abs=1e-6)
@@ -46,7 +47,7 @@ def test_a_stopped_training_continues_and_ends_with_the_same_bits(method, tmp_pa
     whole = train(config, tmp_path / "whole")
     with pytest.raises(StopError):
         train(config, tmp_path / "parts", on_epoch=stop)
-    card = train(config, tmp_path / "parts")
+    card = train(config, tmp_path / "parts", resume=True)
     assert card.digest == whole.digest
     model, _ = load_checkpoint(tmp_path / "parts")
     assert isinstance(model, MultiHead)

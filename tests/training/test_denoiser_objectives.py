@@ -9,7 +9,10 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import Denoised
 from smoothcert.noise import Gaussian, Laplace
 from smoothcert.seeding import generator_for
-from smoothcert.training import DenoiserCe, DenoiserMse, DenoiserStability, Moment, NoiseSource
+from smoothcert.training import Moment, NoiseSource, Step
+from smoothcert.training.objectives.denoiser_ce import DenoiserCe
+from smoothcert.training.objectives.denoiser_mse import DenoiserMse
+from smoothcert.training.objectives.denoiser_stability import DenoiserStability
 from training import objective_reference as reference
 
 SIGMA, ROWS = 0.5, 6
@@ -89,7 +92,7 @@ def test_loss_and_gradient(objective, name, of_image):
     clean = [reference.logits(theta, x).argmax() for x in the_images()]
     assert not np.array_equal(clean, LABELS), "or labels and clean answers could be mixed up unseen"
     parts = objective.loss(
-        model, torch.from_numpy(the_images()), torch.from_numpy(LABELS), the_source(), Moment()
+        Step(model, torch.from_numpy(the_images()), torch.from_numpy(LABELS), the_source(), Moment())
     )
     assert list(parts) == [name]
     parts[name].backward()
@@ -113,7 +116,7 @@ def test_the_classifier_gets_no_gradient_and_keeps_its_statistics(objective):
     before = {name: value.clone() for name, value in classifier.state_dict().items()}
     images = torch.rand(ROWS, 1, 4, 4, generator=torch.Generator().manual_seed(1))
     one, two = (
-        objective.loss(model, images, torch.from_numpy(LABELS), the_source(Laplace(0.2)), Moment())
+        objective.loss(Step(model, images, torch.from_numpy(LABELS), the_source(Laplace(0.2)), Moment()))
         for _ in range(2)
     )
     for name, value in one.items():
@@ -131,7 +134,7 @@ def test_two_processes_train_as_one(objective):
 
     def loss(first, last):
         source = NoiseSource(Gaussian(SIGMA), generator_for(3, 0, "test"), first=first, total=ROWS)
-        parts = objective.loss(model, images[first:last], labels[first:last], source, Moment())
+        parts = objective.loss(Step(model, images[first:last], labels[first:last], source, Moment()))
         return torch.stack([*parts.values()]).sum().item() * (last - first) / ROWS
 
     assert loss(0, 2) + loss(2, ROWS) == pytest.approx(loss(0, ROWS), rel=1e-12)
@@ -141,7 +144,7 @@ def test_two_processes_train_as_one(objective):
 def test_bfloat16(objective):
     model, images = the_model().float(), torch.from_numpy(the_images()).float()
     with torch.autocast("cpu", torch.bfloat16):
-        parts = objective.loss(model, images, torch.from_numpy(LABELS), the_source(), Moment())
+        parts = objective.loss(Step(model, images, torch.from_numpy(LABELS), the_source(), Moment()))
     assert all(value.dtype == torch.float32 and value.isfinite() for value in parts.values())
 
 
@@ -149,9 +152,11 @@ def test_bfloat16(objective):
 def test_a_model_without_denoiser_is_refused(objective):
     with pytest.raises(InvalidArgumentError, match="must be a Denoised, got Linear"):
         objective.loss(
-            nn.Linear(reference.D, 3),
-            torch.from_numpy(the_images()),
-            torch.from_numpy(LABELS),
-            the_source(),
-            Moment(),
+            Step(
+                nn.Linear(reference.D, 3),
+                torch.from_numpy(the_images()),
+                torch.from_numpy(LABELS),
+                the_source(),
+                Moment(),
+            )
         )

@@ -12,8 +12,10 @@ from smoothcert.ensembles import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
-from smoothcert.training import Drt, DrtSmoothAdv, Moment, NoiseSource
+from smoothcert.training import Moment, NoiseSource, Step
 from smoothcert.training.losses.diversity import gradient_diversity, margin_gradients, margins, mean_where
+from smoothcert.training.objectives.drt import Drt
+from smoothcert.training.objectives.drt_smoothadv import DrtSmoothAdv
 from training import objective_reference as reference
 
 SIGMA, ROWS, MEMBERS = 0.5, 6, 3
@@ -130,7 +132,9 @@ def weights_of(model):
 def compare(objective, inputs, labels, moment=None):
     model = the_ensemble()
     parts = objective.loss(
-        model, torch.from_numpy(the_images()), torch.from_numpy(LABELS), the_source(), moment or Moment()
+        Step(
+            model, torch.from_numpy(the_images()), torch.from_numpy(LABELS), the_source(), moment or Moment()
+        )
     )
     assert list(parts) == ["cross_entropy", "gradient_diversity", "confidence_margin"]
     loss = torch.stack([*parts.values()]).sum()
@@ -195,7 +199,7 @@ def test_nothing_is_added_where_no_image_is_right(objective):
     images = torch.from_numpy(the_images())
     for one in model.members:  # far more of class 0 than any noise can undo
         one[2].bias.data[0] += 100.0
-    parts = objective.loss(model, images, torch.ones(ROWS, dtype=torch.int64), the_source(), Moment())
+    parts = objective.loss(Step(model, images, torch.ones(ROWS, dtype=torch.int64), the_source(), Moment()))
     assert parts["gradient_diversity"].item() == 0
     assert parts["confidence_margin"].item() == 0
     torch.stack([*parts.values()]).sum().backward()
@@ -207,7 +211,7 @@ def test_one_right_member_has_a_margin_and_no_pair():
     for one, bias in zip(model.members, (0, 1, 1), strict=True):
         one[2].bias.data[bias] += 100.0
     labels = torch.zeros(ROWS, dtype=torch.int64)
-    parts = Drt(1.0, 1.0).loss(model, torch.from_numpy(the_images()), labels, the_source(), Moment())
+    parts = Drt(1.0, 1.0).loss(Step(model, torch.from_numpy(the_images()), labels, the_source(), Moment()))
     assert parts["gradient_diversity"].item() == 0
     assert parts["confidence_margin"].item() == pytest.approx(-1.0)
 
@@ -228,11 +232,13 @@ def test_the_members_share_the_noise(objective, passes):
 
     # Equal members have equal adversaries, so any difference would be noise.
     objective.loss(
-        VotingEnsemble([Spy(), Spy()]),
-        torch.from_numpy(the_images()),
-        torch.from_numpy(LABELS),
-        the_source(),
-        Moment(),
+        Step(
+            VotingEnsemble([Spy(), Spy()]),
+            torch.from_numpy(the_images()),
+            torch.from_numpy(LABELS),
+            the_source(),
+            Moment(),
+        )
     )
     assert len(seen) == 2
     assert torch.equal(*seen)
@@ -244,7 +250,9 @@ def test_the_members_share_the_noise(objective, passes):
 @pytest.mark.parametrize("model", [member(7), VotingEnsemble([member(7)])])
 def test_fewer_than_two_members_are_refused(model):
     with pytest.raises(InvalidArgumentError, match="must be a VotingEnsemble of at least 2"):
-        Drt().loss(model, torch.from_numpy(the_images()), torch.from_numpy(LABELS), the_source(), Moment())
+        Drt().loss(
+            Step(model, torch.from_numpy(the_images()), torch.from_numpy(LABELS), the_source(), Moment())
+        )
 
 
 @pytest.mark.parametrize("kind", [Drt, DrtSmoothAdv])

@@ -65,16 +65,20 @@ def test_stopped_and_continued_it_ends_with_the_same_bits(members, tmp_path):
     with pytest.raises(StoppedError):
         sc.fine_tune(DRT, folders, tmp_path / "parts", on_epoch=stop)
     seen = []
-    sc.fine_tune(DRT, members / "ensemble", tmp_path / "parts", on_epoch=seen.append)
+    sc.fine_tune(DRT, members / "ensemble", tmp_path / "parts", on_epoch=seen.append, resume=True)
     assert [one.epoch for one in seen] == [2]
     for place in ("member-0", "member-1", "best/member-0", "best/member-1"):
         whole, parts = (weights_of(tmp_path / name / place) for name in ("whole", "parts"))
         assert all(torch.equal(value, parts[name]) for name, value in whole.items())
+    with pytest.raises(
+        CheckpointError, match="already holds a trained model; go on from it with resume=True"
+    ):
+        sc.fine_tune(DRT, folders, tmp_path / "whole")
     again = []
-    sc.fine_tune(DRT, folders, tmp_path / "whole", on_epoch=again.append)
+    sc.fine_tune(DRT, folders, tmp_path / "whole", on_epoch=again.append, resume=True)
     assert again == []
     with pytest.raises(CheckpointError, match="another lr; choose another folder"):
-        sc.fine_tune({**DRT, "lr": 0.02}, folders, tmp_path / "whole")
+        sc.fine_tune({**DRT, "lr": 0.02}, folders, tmp_path / "whole", resume=True)
 
 
 def test_a_changed_member_is_another_training(members, tmp_path):
@@ -86,7 +90,7 @@ def test_a_changed_member_is_another_training(members, tmp_path):
     with pytest.raises(StoppedError):
         sc.fine_tune(DRT, folders, tmp_path / "out", on_epoch=stop)
     with pytest.raises(CheckpointError, match="another digests, model"):
-        sc.fine_tune(DRT, folders[::-1], tmp_path / "out")
+        sc.fine_tune(DRT, folders[::-1], tmp_path / "out", resume=True)
 
 
 def test_an_ensemble_whose_member_was_swapped_is_refused(members, tmp_path):

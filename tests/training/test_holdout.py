@@ -22,7 +22,7 @@ def test_none_trains_on_all_images_and_leaves_no_best(tmp_path):
     assert not (tmp_path / "a" / "best").exists()
     lines = [json.loads(line) for line in (tmp_path / "a" / "metrics.jsonl").read_text().splitlines()]
     assert [line["holdout_noisy_accuracy"] for line in lines] == [None, None]
-    assert sc.train({**SHORT, "holdout": "none"}, tmp_path / "a") == card  # and is known again
+    assert sc.train({**SHORT, "holdout": "none"}, tmp_path / "a", resume=True) == card  # and is known again
     whole = sc.load_dataset("digits", "train", holdout=0)
     assert card.dataset["digest"] == whole.digest
     assert len(whole) == 1_297
@@ -47,7 +47,7 @@ def test_a_stopped_training_without_a_hold_out_goes_on(tmp_path):
     config = {**SHORT, "holdout": "none"}
     with pytest.raises(StoppedError):
         sc.train(config, tmp_path / "a", on_epoch=stop)
-    assert sc.train(config, tmp_path / "a").digest == sc.train(config, tmp_path / "b").digest
+    assert sc.train(config, tmp_path / "a", resume=True).digest == sc.train(config, tmp_path / "b").digest
 
 
 def test_what_needs_a_hold_out_asks_for_one(tmp_path):

@@ -12,18 +12,11 @@ from smoothcert.data import Dataset
 from smoothcert.networks import MultiHead
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
-from smoothcert.training import (
-    SCHEDULES,
-    GaussianAugmentation,
-    Moment,
-    NoiseSource,
-    TrainConfig,
-    fit,
-    noisy_accuracy,
-)
+from smoothcert.training import SCHEDULES, Moment, NoiseSource, Step, TrainConfig, fit, noisy_accuracy
 from smoothcert.training.accuracy import head_accuracies
+from smoothcert.training.batches import chosen_images
 from smoothcert.training.learning_rate import has_dropped
-from smoothcert.training.loop import chosen_images
+from smoothcert.training.objectives.gaussian import GaussianAugmentation
 from truth import CENTRE, HalfSpace
 
 
@@ -53,7 +46,7 @@ def test_gaussian_objective_is_cross_entropy_of_one_noisy_copy():
     images = torch.rand(5, 3, generator=torch.Generator().manual_seed(0))
     labels = torch.tensor([0, 3, 1, 1, 2])
     source = NoiseSource(Gaussian(0.5), generator_for(1, 2, "t"))
-    parts = GaussianAugmentation().loss(model, images, labels, source, Moment())
+    parts = GaussianAugmentation().loss(Step(model, images, labels, source, Moment()))
     noise = torch.empty(5, 3).normal_(0.0, 0.5, generator=generator_for(1, 2, "t")).numpy()
     logits = (images.numpy() + noise) @ model.weight.detach().numpy().T + model.bias.detach().numpy()
     expected = -log_softmax(logits, axis=1)[np.arange(5), labels.numpy()].mean()

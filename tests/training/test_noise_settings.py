@@ -6,7 +6,8 @@ import pytest
 import torch
 
 import smoothcert as sc
-from smoothcert.cli.train import chosen_config
+from outside import LAW, NOISE
+from smoothcert.cli.options import chosen_config
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import noise_from
 from smoothcert.seeding import generator_for
@@ -19,8 +20,8 @@ L0 = {"noise": "discrete", "keep": 0.8}
 
 def test_defaults_by_law():
     plain, l0 = sc.TrainConfig(), sc.TrainConfig(**L0)
-    assert (plain.sigma, plain.keep, plain.levels) == (0.25, None, None)
-    assert (l0.sigma, l0.keep, l0.levels) == (None, 0.8, 2)
+    assert (plain.sigma, plain.model_extra) == (0.25, {})
+    assert (l0.sigma, l0.model_extra) == (None, {"keep": 0.8, "levels": 2})
     assert l0.noise_law() == sc.DiscreteReplacement(0.8, 2)
     assert sc.TrainConfig(**L0, levels=256).noise_law().levels == 256
     assert sc.TrainConfig(noise="grid-gaussian", sigma=0.5).noise_law() == sc.GridGaussian(0.5)
@@ -29,15 +30,13 @@ def test_defaults_by_law():
 def test_a_configuration_survives_its_record():
     for config in (sc.TrainConfig(**L0), sc.TrainConfig(noise="laplace"), sc.TrainConfig(sigma=0.5)):
         assert sc.TrainConfig(**config.model_dump(mode="json")) == config
-    old = {
-        key: value for key, value in sc.TrainConfig().model_dump().items() if key not in ("keep", "levels")
-    }
-    assert sc.TrainConfig(**old) == sc.TrainConfig()  # cards from before l0 noise
+    of_all_laws = sc.TrainConfig().model_dump() | {"keep": None, "levels": None}
+    assert sc.TrainConfig(**of_all_laws) == sc.TrainConfig()  # None says nothing
 
 
 def test_changing_the_law_drops_the_other_s_parameters():
     l0 = sc.TrainConfig(sigma=0.5).changed(**L0)
-    assert (l0.sigma, l0.keep) == (None, 0.8)
+    assert (l0.sigma, l0.model_extra) == (None, {"keep": 0.8, "levels": 2})
     assert l0.changed(noise="uniform").sigma == 0.25
     assert sc.TrainConfig(sigma=0.5).changed(noise="uniform").sigma == 0.5
 
@@ -51,6 +50,11 @@ def test_changing_the_law_drops_the_other_s_parameters():
         ({"levels": 2}, "takes no levels"),
         ({"sigma": None}, "needs sigma"),
         ({**L0, "keep": 0.5}, "keep must be a probability"),
+        ({**L0, "keep": "most"}, r"'keep' is wrong: it must be of kind float \(.*got 'most'"),
+        ({**L0, "keep": float("nan")}, "'keep' is wrong: .*got nan"),
+        ({**L0, "keep": True}, "'keep' is wrong: .*got True"),
+        ({**L0, "levels": 2.5}, "'levels' is wrong: it must be of kind int"),
+        ({**L0, "width_of_noise": 2}, "unknown training setting 'width_of_noise'; known: .*keep, levels"),
     ],
 )
 def test_refuses_parameters_of_another_law(settings, message):
@@ -84,7 +88,7 @@ def test_methods_that_move_images_under_fixed_noise_refuse_l0():
 def test_such_methods_say_so_and_are_refused_before_training(method):
     objective = OBJECTIVES[method]
     sources = "".join(inspect.getsource(kind) for kind in objective.__mro__ if issubclass(kind, Objective))
-    assert objective.moves_images == ("source.offsets(" in sources)
+    assert objective.moves_images == ("step.offsets(" in sources)
     if objective.moves_images:
         with pytest.raises(
             InvalidArgumentError, match=f"method '{method}' moves images under noise that stays"
@@ -101,3 +105,49 @@ def test_every_law_trains_and_its_card_brings_it_back(tmp_path, settings):
     law = sc.TrainConfig(**config).noise_law()
     assert noise_from(dict(card.noise)) == law
     assert sc.load_classifier(tmp_path / "m").noise == law
+
+
+def test_a_law_with_a_parameter_of_its_own_is_trained_by_its_name(outside, tmp_path):
+    outside.install(NOISE, "tilted", LAW)
+    config = sc.TrainConfig(noise="tilted", share_kept=0.75, epochs=1, max_train_images=64, seed=1)
+    assert (config.sigma, config.model_extra) == (0.25, {"share_kept": 0.75})
+    assert sc.TrainConfig(noise="tilted").share_kept == 0.5  # the law's own default, on record
+    assert sc.TrainConfig(**config.model_dump(mode="json")) == config
+    card = sc.train(config, tmp_path / "model")
+    assert card.noise == {"name": "tilted", "sigma": 0.25, "share_kept": 0.75}
+    assert card.training["share_kept"] == 0.75
+    assert sc.load_classifier(tmp_path / "model").noise == config.noise_law()
+    plain = config.changed(noise="laplace", sigma=0.5)
+    assert (plain.sigma, plain.model_extra) == (0.5, {})
+    assert plain.changed(noise="tilted").model_extra == {"share_kept": 0.5}
+    for wrong, message in (
+        ({"share_kept": "half"}, "'share_kept' is wrong: it must be of kind float"),
+        ({"keep": 0.8}, "noise 'tilted' takes no keep .*; it takes sigma, share-kept"),
+        ({"share": 0.8}, "unknown training setting 'share'; known: .*, share_kept"),
+    ):
+        with pytest.raises(InvalidArgumentError, match=message):
+            sc.TrainConfig(noise="tilted", **wrong)
+
+
+def test_a_recipe_names_a_law_of_another_package_by_its_options(outside, tmp_path):
+    outside.install(NOISE, "tilted", LAW)
+    recipe = tmp_path / "own.yaml"
+    recipe.write_text(
+        "about: mine\nbase: {noise: tilted, share_kept: 0.6}\nnetworks: {convnet: {}}\n"
+        "rows: {0.3: {}, 0.5: {share_kept: 0.7}}\n"
+    )
+    table = load_recipe(str(recipe))
+    assert table.row_key == "sigma"
+    assert table.config().noise_law().describe() == {"name": "tilted", "sigma": 0.3, "share_kept": 0.6}
+    assert table.config(sigma=0.5).noise_law().share_kept == 0.7
+    assert chosen_config(str(recipe), None, None, None, ["share_kept=0.9"]).share_kept == 0.9
+    changed = chosen_config("digits-gaussian", None, None, None, ["noise=tilted", "share_kept=0.9"])
+    assert changed.noise_law().share_kept == 0.9
+
+
+def test_an_option_of_a_law_may_not_have_the_name_of_a_training_setting(outside):
+    outside.install(NOISE, "tilted", LAW.replace("share_kept", "epochs"))
+    with pytest.raises(
+        InvalidArgumentError, match="noise 'tilted' has an option 'epochs', which is the name of a"
+    ):
+        sc.TrainConfig(noise="tilted")

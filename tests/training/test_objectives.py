@@ -8,71 +8,42 @@ from torch import nn
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
-from smoothcert.training import (
-    AdvMacer,
-    Consistency,
-    ConsistencySmoothAdv,
-    GaussianAugmentation,
-    Macer,
-    Moment,
-    NoiseSource,
-    SmoothAdv,
-    SmoothMix,
-    StabilityTraining,
-    StandardTraining,
-)
+from smoothcert.training import Moment, NoiseSource, Step
+from smoothcert.training.objectives.advmacer import AdvMacer
+from smoothcert.training.objectives.consistency import Consistency
+from smoothcert.training.objectives.consistency_smoothadv import ConsistencySmoothAdv
+from smoothcert.training.objectives.gaussian import GaussianAugmentation
+from smoothcert.training.objectives.macer import Macer
+from smoothcert.training.objectives.smoothadv import SmoothAdv
+from smoothcert.training.objectives.smoothmix import SmoothMix
+from smoothcert.training.objectives.stability import StabilityTraining
+from smoothcert.training.objectives.standard import StandardTraining
 from training import objective_reference as reference
+from training.tiny_networks import LABELS, ROWS, SIGMA, plain_network, the_images, the_source, theta_of
 
-SIGMA, ROWS = 0.5, 6
-LABELS = np.array([1, 2, 0, 0, 0, 2])
 ATTACK = {"m": 3, "steps": 3, "eps": 0.2}
 MACER = {"lbd": 3.0, "gamma": 1.5, "beta": 2.0}
 
 
-def tiny_network():
-    """The reference's network in torch, with weights large enough for decided and undecided answers."""
-    first, last = (
-        nn.Linear(reference.D, reference.HIDDEN),
-        nn.Linear(reference.HIDDEN, reference.CLASSES),
-    )
-    model = nn.Sequential(first, nn.Tanh(), last).double()
-    rng = np.random.default_rng(7)
-    for weight in model.parameters():
-        weight.data = torch.from_numpy(rng.normal(0, 1.5, tuple(weight.shape)))
-    return model
-
-
-def theta_of(model):
-    return np.concatenate([weight.detach().numpy().ravel() for weight in model.parameters()])
-
-
-def the_images():
-    images = np.random.default_rng(8).random((ROWS, reference.D))
-    images[0, :2] = 0.0, 1.0  # where clamping matters
-    return images
-
-
-def the_source():
-    return NoiseSource(Gaussian(SIGMA), generator_for(3, 0, "test"))
-
-
 def the_noise(m):
     """The noise that an objective draws first, (m, ROWS, D)."""
-    return the_source().offsets(torch.from_numpy(the_images()), m).numpy()
+    return the_source().offsets(torch.from_numpy(the_images(reference)), m).numpy()
 
 
 def the_shares(m):
     """What SmoothMix draws after its noise: l ~ U[0, 1/2] per image."""
     source = the_source()
-    source.offsets(torch.from_numpy(the_images()), m)
+    source.offsets(torch.from_numpy(the_images(reference)), m)
     return source.uniform(ROWS, torch.device("cpu")).double().numpy() / 2
 
 
 def compare(objective, of_image, moment=None):
     """Compare with the mean of `of_image(theta, k)` over the images."""
-    model = tiny_network()
+    model = plain_network()
     labels = torch.from_numpy(LABELS)
-    parts = objective.loss(model, torch.from_numpy(the_images()), labels, the_source(), moment or Moment())
+    parts = objective.loss(
+        Step(model, torch.from_numpy(the_images(reference)), labels, the_source(), moment or Moment())
+    )
     loss = torch.stack([*parts.values()]).sum()
     loss.backward()
     found = np.concatenate([weight.grad.numpy().ravel() for weight in model.parameters()])
@@ -89,10 +60,10 @@ def compare(objective, of_image, moment=None):
 
 def adversaries(eps, m, steps):
     """The adversarial images of the reference at the first weights."""
-    theta, noise = theta_of(tiny_network()), the_noise(m)
+    theta, noise = theta_of(plain_network()), the_noise(m)
     return [
         reference.pgd(theta, x, label, noise[:, k], eps, steps)
-        for k, (x, label) in enumerate(zip(the_images(), LABELS, strict=True))
+        for k, (x, label) in enumerate(zip(the_images(reference), LABELS, strict=True))
     ]
 
 
@@ -100,7 +71,7 @@ def test_standard():
     none = np.zeros((1, reference.D))
     compare(
         StandardTraining(),
-        lambda theta, k: reference.cross_entropy(theta, the_images()[k], LABELS[k], none),
+        lambda theta, k: reference.cross_entropy(theta, the_images(reference)[k], LABELS[k], none),
     )
 
 
@@ -108,7 +79,7 @@ def test_gaussian():
     noise = the_noise(1)
     compare(
         GaussianAugmentation(),
-        lambda theta, k: reference.cross_entropy(theta, the_images()[k], LABELS[k], noise[:, k]),
+        lambda theta, k: reference.cross_entropy(theta, the_images(reference)[k], LABELS[k], noise[:, k]),
     )
 
 
@@ -117,7 +88,7 @@ def test_stability(lbd):
     noise = the_noise(1)
     compare(
         StabilityTraining(lbd=lbd),
-        lambda theta, k: reference.stability(theta, the_images()[k], LABELS[k], noise[:, k], lbd),
+        lambda theta, k: reference.stability(theta, the_images(reference)[k], LABELS[k], noise[:, k], lbd),
     )
 
 
@@ -128,7 +99,7 @@ def test_consistency(settings):
     parts = compare(
         objective,
         lambda theta, k: reference.consistency(
-            theta, the_images()[k], LABELS[k], noise[:, k], objective.lbd, objective.eta
+            theta, the_images(reference)[k], LABELS[k], noise[:, k], objective.lbd, objective.eta
         ),
     )
     assert list(parts) == ["cross_entropy", "consistency", "entropy"]
@@ -138,7 +109,9 @@ def test_consistency_without_entropy():
     noise = the_noise(2)
     parts = compare(
         Consistency(variant="kl-only", lbd=4.0, eta=0.5),
-        lambda theta, k: reference.consistency(theta, the_images()[k], LABELS[k], noise[:, k], 4.0, 0.0),
+        lambda theta, k: reference.consistency(
+            theta, the_images(reference)[k], LABELS[k], noise[:, k], 4.0, 0.0
+        ),
     )
     assert list(parts) == ["cross_entropy", "consistency"]
 
@@ -148,7 +121,9 @@ def test_consistency_by_squared_distance(m):
     noise = the_noise(m)
     compare(
         Consistency(variant="mse", m=m, lbd=4.0),
-        lambda theta, k: reference.consistency_mse(theta, the_images()[k], LABELS[k], noise[:, k], 4.0),
+        lambda theta, k: reference.consistency_mse(
+            theta, the_images(reference)[k], LABELS[k], noise[:, k], 4.0
+        ),
     )
 
 
@@ -165,7 +140,7 @@ def test_consistency_clamps_logarithms_at_1e_20():
     images = torch.zeros(3, 1, dtype=torch.float64)
     source = NoiseSource(Gaussian(SIGMA), generator_for(3, 0, "test"))
     objective = Consistency(lbd=1.0, eta=1.0)
-    parts = objective.loss(Sure(), images, torch.zeros(3, dtype=torch.int64), source, Moment())
+    parts = objective.loss(Step(Sure(), images, torch.zeros(3, dtype=torch.int64), source, Moment()))
     assert parts["consistency"].item() == pytest.approx(np.log(0.5) - 0.5 * np.log(1e-20), rel=1e-12)
     assert parts["entropy"].item() == pytest.approx(np.log(2), rel=1e-12)
 
@@ -182,17 +157,17 @@ def test_smoothadv(warm):
 
 def test_smoothadv_by_ddn_trains_on_ddn_s_images():
     """Wrong images stay as they are and others move by no more than eps: the loss lies between."""
-    model, labels, images = tiny_network(), torch.from_numpy(LABELS), torch.from_numpy(the_images())
+    model, labels, images = plain_network(), torch.from_numpy(LABELS), torch.from_numpy(the_images(reference))
     losses = {
         attack: SmoothAdv(m=3, steps=20, eps=0.3, attack=attack)
-        .loss(model, images, labels, the_source(), Moment())["cross_entropy"]
+        .loss(Step(model, images, labels, the_source(), Moment()))["cross_entropy"]
         .item()
         for attack in ("pgd", "ddn")
     }
     clean = np.mean(
         [
             reference.cross_entropy(theta_of(model), x, label, the_noise(3)[:, k])
-            for k, (x, label) in enumerate(zip(the_images(), LABELS, strict=True))
+            for k, (x, label) in enumerate(zip(the_images(reference), LABELS, strict=True))
         ]
     )
     assert clean + 0.01 < losses["ddn"] < losses["pgd"] - 0.01
@@ -212,8 +187,8 @@ def test_consistency_on_smoothadv(variant):
 
 def test_macer():
     """On images of every kind: right inside the hinge, right beyond it, and wrong; both terms divide by all."""
-    noise, theta = the_noise(4), theta_of(tiny_network())
-    arguments = [(the_images()[k], LABELS[k], noise[:, k]) for k in range(ROWS)]
+    noise, theta = the_noise(4), theta_of(plain_network())
+    arguments = [(the_images(reference)[k], LABELS[k], noise[:, k]) for k in range(ROWS)]
     margins = np.array([reference.margin(theta, *each, MACER["beta"]) for each in arguments])
     assert ((margins > 0) & (margins < MACER["gamma"])).any()
     assert (margins > MACER["gamma"]).any()
@@ -231,7 +206,7 @@ def test_macer_with_its_published_settings():
     parts = compare(
         Macer(),
         lambda theta, k: reference.macer(
-            theta, the_images()[k], LABELS[k], noise[:, k], 12.0, 8.0, 16.0, SIGMA
+            theta, the_images(reference)[k], LABELS[k], noise[:, k], 12.0, 8.0, 16.0, SIGMA
         ),
     )
     assert parts["radius"] > 0
@@ -243,7 +218,12 @@ def test_macer_waits_for_the_first_drop_of_the_learning_rate():
         compare(
             Macer(m=4, **MACER, deferred=deferred),
             lambda theta, k, weight=weight: reference.macer(
-                theta, the_images()[k], LABELS[k], noise[:, k], **{**MACER, "lbd": weight}, sigma=SIGMA
+                theta,
+                the_images(reference)[k],
+                LABELS[k],
+                noise[:, k],
+                **{**MACER, "lbd": weight},
+                sigma=SIGMA,
             ),
             Moment(dropped=dropped),
         )
@@ -263,7 +243,7 @@ def test_advmacer(warm):
 @pytest.mark.parametrize("warm", [1.0, 0.5])
 def test_advmacer_with_noise_drawn_anew_after_the_attack(warm):
     """Algorithm 1 of the paper: step 2 attacks, step 3 draws the noises whose mean answer the loss is made of."""
-    source, images = the_source(), torch.from_numpy(the_images())
+    source, images = the_source(), torch.from_numpy(the_images(reference))
     first, fresh = source.offsets(images, 3).numpy(), source.offsets(images, 3).numpy()
     assert np.abs(first - fresh).min() > 0
     found = adversaries(0.2 * warm, 3, 3)
@@ -285,9 +265,9 @@ def test_advmacer_attacks_and_learns_under_equal_or_different_noise(fresh_noise)
             seen.append(batch.detach().clone())
             return torch.zeros(len(batch), 3, dtype=batch.dtype) + 0 * batch.sum()
 
-    images, labels = torch.from_numpy(the_images()), torch.from_numpy(LABELS)
+    images, labels = torch.from_numpy(the_images(reference)), torch.from_numpy(LABELS)
     objective = AdvMacer(**{**ATTACK, "steps": 2}, fresh_noise=fresh_noise)
-    objective.loss(Witness(), images, labels, the_source(), Moment())
+    objective.loss(Step(Witness(), images, labels, the_source(), Moment()))
     assert len(seen) == 3  # two gradients, one training pass: drawing anew costs no pass
     noises = [batch.reshape(3, ROWS, -1) - images for batch in seen]
     assert torch.equal(noises[0], noises[1])
@@ -319,10 +299,11 @@ def test_advmacer_waits_too():
 @pytest.mark.parametrize("warm", [1.0, 0.4])
 def test_smoothmix(one_step, warm):
     """Wrong images add 0 and stay in the mean; the 1-step adversary is warm times alpha away."""
-    theta, noise, shares = theta_of(tiny_network()), the_noise(2), the_shares(2)
+    theta, noise, shares = theta_of(plain_network()), the_noise(2), the_shares(2)
     assert 0 <= shares.min() < shares.max() < 0.5
     arguments = [
-        (x, label, noise[:, k]) for k, (x, label) in enumerate(zip(the_images(), LABELS, strict=True))
+        (x, label, noise[:, k])
+        for k, (x, label) in enumerate(zip(the_images(reference), LABELS, strict=True))
     ]
     far = [reference.far_away(theta, *each, 0.3, 3) for each in arguments]
     centres = [reference.far_away(theta, *each, warm * 0.3, 1) if one_step else each[0] for each in arguments]

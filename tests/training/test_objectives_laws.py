@@ -11,21 +11,17 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import MultiHead
 from smoothcert.noise import Gaussian, Laplace, Uniform
 from smoothcert.seeding import generator_for
-from smoothcert.training import (
-    OBJECTIVES,
-    AdvMacer,
-    CircularConsistency,
-    CircularGaussian,
-    CircularSmoothMix,
-    Consistency,
-    ConsistencySmoothAdv,
-    Macer,
-    Moment,
-    NoiseSource,
-    SmoothAdv,
-    SmoothMix,
-    StabilityTraining,
-)
+from smoothcert.training import OBJECTIVES, Moment, NoiseSource, Step
+from smoothcert.training.objectives.advmacer import AdvMacer
+from smoothcert.training.objectives.consistency import Consistency
+from smoothcert.training.objectives.consistency_smoothadv import ConsistencySmoothAdv
+from smoothcert.training.objectives.macer import Macer
+from smoothcert.training.objectives.smoothadv import SmoothAdv
+from smoothcert.training.objectives.smoothmix import SmoothMix
+from smoothcert.training.objectives.some_consistency import SomeConsistency
+from smoothcert.training.objectives.some_gaussian import SomeGaussian
+from smoothcert.training.objectives.some_smoothmix import SomeSmoothMix
+from smoothcert.training.objectives.stability import StabilityTraining
 
 ROWS, SHAPE = 6, (1, 4, 4)
 # Weights and thresholds that bring every part of a loss to life on a network that has learnt nothing.
@@ -36,9 +32,9 @@ SPECIAL = [
     ConsistencySmoothAdv(attack="ddn", m=3, variant="mse"),
     SmoothMix(one_step=True),
     Macer(m=4, beta=1.0, deferred=True),
-    CircularGaussian(m=1, weights="hard", threshold=5.0),
-    CircularConsistency(m=3, variant="mse", teacher="self"),
-    CircularSmoothMix(one_step=True, mask=True, teacher="none", cosine=0.0),
+    SomeGaussian(m=1, weights="hard", threshold=5.0),
+    SomeConsistency(m=3, variant="mse", teacher="self"),
+    SomeSmoothMix(one_step=True, mask=True, teacher="none", cosine=0.0),
 ]
 # What trains members of an ensemble or a denoiser has laws of its own: test_drt.py, test_denoiser_objectives.py.
 ALL = [OBJECTIVES[name]() for name in OBJECTIVES if OBJECTIVES[name].trains == "network"] + SPECIAL
@@ -76,7 +72,7 @@ def total(parts):
 
 def gradients_of(objective, model, images, labels, noise, moment=None):
     model.zero_grad()
-    loss = total(objective.loss(model, images, labels, noise, moment or Moment()))
+    loss = total(objective.loss(Step(model, images, labels, noise, moment or Moment())))
     loss.backward()
     return loss.detach(), [weight.grad.clone() for weight in model.parameters()]
 
@@ -87,7 +83,7 @@ def gradients_of(objective, model, images, labels, noise, moment=None):
 def test_parts_are_finite_scalars_with_gradients_at_every_weight(objective, law, moment):
     model, (images, labels) = network(objective), batch()
     before = images.clone()
-    parts = objective.loss(model, images, labels, source(law), moment)
+    parts = objective.loss(Step(model, images, labels, source(law), moment))
     assert "cross_entropy" in parts
     for value in parts.values():
         assert value.shape == ()
@@ -138,11 +134,11 @@ def test_works_with_batch_norm_dropout_and_bfloat16(objective):
     model = with_heads(objective, trunk, lambda: nn.Linear(16, 4))
     images, labels = batch()
     with torch.autocast("cpu", torch.bfloat16):
-        parts = objective.loss(model, images, labels, source(), Moment())
+        parts = objective.loss(Step(model, images, labels, source(), Moment()))
     total(parts).backward()
     assert all(value.dtype == torch.float32 and value.isfinite() for value in parts.values())
     assert all(weight.grad.isfinite().all() for weight in model.parameters())
-    passes = 2 if isinstance(objective, StabilityTraining | SmoothMix | CircularSmoothMix) else 1
+    passes = 2 if isinstance(objective, StabilityTraining | SmoothMix | SomeSmoothMix) else 1
     assert int(norm.num_batches_tracked) == passes
     torch.random.set_rng_state(torch_state)
 
@@ -158,7 +154,7 @@ def test_counts_its_passes(objective):
     model, (images, labels) = network(objective), batch()
     first = model.trunk if isinstance(model, MultiHead) else model  # the trunk runs once for all heads
     first.register_forward_pre_hook(count)
-    objective.loss(model, images, labels, source(), Moment())
+    objective.loss(Step(model, images, labels, source(), Moment()))
     assert objective.cost == pytest.approx((rows[True] + rows[False] * 2 / 3) / ROWS)
     assert rows[True] % (ROWS * objective.copies) == 0
 
@@ -232,8 +228,8 @@ def test_a_refused_name_lists_the_known_ones():
 def test_a_weight_of_zero_leaves_its_part_out():
     images, labels = batch()
     silent = [Consistency(lbd=0, eta=0), SmoothMix(eta=0), StabilityTraining(lbd=0), Macer(lbd=0)]
-    silent += [CircularConsistency(lbd=0, eta=0, cosine=0), CircularSmoothMix(eta=0, cosine=0)]
+    silent += [SomeConsistency(lbd=0, eta=0, cosine=0), SomeSmoothMix(eta=0, cosine=0)]
     for objective in silent:
         model = network(objective)
-        parts = objective.loss(model, images, labels, source(), Moment())
+        parts = objective.loss(Step(model, images, labels, source(), Moment()))
         assert all(value.item() == 0 for name, value in parts.items() if name != "cross_entropy")

@@ -15,8 +15,8 @@ from smoothcert.ensembles import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.networks import Denoised, DnCNN, create_model
 from smoothcert.training import OBJECTIVES, hyper_parameters, load_recipe, recipe_names
+from smoothcert.training.first_model import size_of
 from smoothcert.training.loop import Loop, make_optimizer
-from smoothcert.training.starting_points import size_of
 
 LARGE = ("alexnet", "densenet", "resnet110", "resnet34", "resnet50", "vgg")
 # Small networks that take the images: enough to run a method with its own m and steps.

@@ -60,14 +60,14 @@ def test_records_that_are_none(home, change, message):
     with pytest.raises(
         CheckpointError, match=rf"is damaged \(.*{message}.*\); remove it to train from the start"
     ):
-        sc.train(CONFIG, home)
+        sc.train(CONFIG, home, resume=True)
 
 
 @pytest.mark.parametrize("seed", [None, "x", 0.5])
 def test_a_state_without_its_seed_is_not_continued_with_another(home, seed):
     rewrite(home, lambda record: record["config"].update(seed=seed))
     with pytest.raises(CheckpointError, match=r"damaged \(it names no seed\)"):
-        sc.train({**CONFIG, "seed": None}, home)
+        sc.train({**CONFIG, "seed": None}, home, resume=True)
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_state_without_its_seed_is_not_continued_with_another(home, seed):
 def test_weights_and_momenta_that_do_not_fit(home, name, value, message):
     rewrite(home, None, lambda tensors: tensors.pop(name) if value is None else tensors.update({name: value}))
     with pytest.raises(CheckpointError, match=message):
-        sc.train(CONFIG, home)
+        sc.train(CONFIG, home, resume=True)
 
 
 def test_momenta_of_weights_that_are_not_there(home):
@@ -93,14 +93,14 @@ def test_momenta_of_weights_that_are_not_there(home):
         lambda tensors: tensors.update({"optimizer/99/momentum_buffer": torch.zeros(1)}),
     )
     with pytest.raises(CheckpointError, match="momenta are not those of the optimiser"):
-        sc.train(CONFIG, home)
+        sc.train(CONFIG, home, resume=True)
 
 
 def test_a_card_that_tells_of_no_training_is_named(tmp_path):
-    sc.train(CONFIG, tmp_path / "m")
+    sc.train(CONFIG, tmp_path / "m", resume=True)
     path = tmp_path / "m" / "model.json"
     card = json.loads(path.read_text())
     for training in ({**card["training"], "self": 1}, {**card["training"], "epochs": [1]}, {"noise": []}):
         path.write_text(json.dumps({**card, "training": training}))
         with pytest.raises(CheckpointError, match=r"the training that the card in \S+ tells of is none"):
-            sc.train(CONFIG, tmp_path / "m")
+            sc.train(CONFIG, tmp_path / "m", resume=True)

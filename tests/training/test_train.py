@@ -14,7 +14,7 @@ from smoothcert.folders import load_checkpoint
 from smoothcert.noise import noise_from
 from smoothcert.seeding import generator_for
 from smoothcert.training import TrainConfig, noisy_accuracy, train
-from smoothcert.training.folder_lock import only_training_in
+from smoothcert.training.outputs.folder import only_training_in
 
 SHORT = {"epochs": 2, "seed": 5, "batch_size": 256}
 
@@ -69,27 +69,45 @@ def test_without_a_seed_one_is_drawn_and_recorded(tmp_path):
     assert cards[0].training["seed"] != cards[1].training["seed"]
     again = train({**options, "seed": cards[0].training["seed"]}, tmp_path / "c")
     assert again.digest == cards[0].digest
-    assert train(options, tmp_path / "a") == cards[0]  # no seed asked for: the finished one will do
+    assert (
+        train(options, tmp_path / "a", resume=True) == cards[0]
+    )  # no seed asked for: the finished one will do
 
 
 def test_finished_training_is_not_repeated(tmp_path):
     card = train(SHORT, tmp_path / "m")
     calls = []
-    assert train(SHORT, tmp_path / "m", on_epoch=calls.append) == card
+    assert train(SHORT, tmp_path / "m", on_epoch=calls.append, resume=True) == card
     assert calls == []
     with pytest.raises(CheckpointError, match="trained with another sigma, epochs; choose another folder"):
-        train({**SHORT, "epochs": 3, "sigma": 0.5}, tmp_path / "m")
+        train({**SHORT, "epochs": 3, "sigma": 0.5}, tmp_path / "m", resume=True)
     with pytest.raises(CheckpointError, match="another seed"):
-        train({**SHORT, "seed": 1}, tmp_path / "m")
+        train({**SHORT, "seed": 1}, tmp_path / "m", resume=True)
     content = json.loads((tmp_path / "m" / "model.json").read_text())
     content["dataset"]["digest"] = "other"
     (tmp_path / "m" / "model.json").write_text(json.dumps(content))
     with pytest.raises(CheckpointError, match="another dataset digest"):
-        train(SHORT, tmp_path / "m")
+        train(SHORT, tmp_path / "m", resume=True)
 
 
 class StopError(Exception):
     """Stands for a crash in the middle of a training."""
+
+
+def test_a_folder_with_a_training_in_it_is_refused_unless_it_is_resumed(tmp_path):
+    def stop(metrics):
+        raise StopError
+
+    begun = train(SHORT, tmp_path / "fresh", resume=True)  # starts where there is nothing to continue
+    for out, what in ((tmp_path / "m", "an unfinished training"), (tmp_path / "fresh", "a trained model")):
+        if out.name == "m":
+            with pytest.raises(StopError):
+                train(SHORT, out, on_epoch=stop)
+        files = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+        with pytest.raises(CheckpointError, match=f"already holds {what}; go on from it with resume=True"):
+            train(SHORT, out)
+        assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == files
+    assert train(SHORT, tmp_path / "m", resume=True).digest == begun.digest
 
 
 @pytest.mark.parametrize("optimizer", ["sgd", "adam"])
@@ -108,7 +126,7 @@ def test_a_stopped_training_continues_and_ends_with_the_same_bits(tmp_path, opti
     assert torch.equal(torch.random.get_rng_state(), state)
     assert torch.get_num_threads() == threads
     seen = []
-    card = train(config, tmp_path / "parts", on_epoch=seen.append)
+    card = train(config, tmp_path / "parts", on_epoch=seen.append, resume=True)
     assert [metrics.epoch for metrics in seen] == [3, 4]
     assert card.digest == whole.digest
     best = [load_checkpoint(tmp_path / name / "best")[1].digest for name in ("whole", "parts")]
@@ -135,7 +153,7 @@ def test_a_stopped_training_without_a_seed_keeps_the_one_it_drew(tmp_path):
 
     with pytest.raises(StopError):
         train(config, tmp_path / "m", on_epoch=stop)
-    card = train(config, tmp_path / "m", on_epoch=stop)
+    card = train(config, tmp_path / "m", on_epoch=stop, resume=True)
     again = train({**config, "seed": card.training["seed"]}, tmp_path / "again")
     assert again.digest == card.digest
 
@@ -149,10 +167,10 @@ def test_an_unfinished_training_with_other_settings_is_not_continued(tmp_path):
     with pytest.raises(
         CheckpointError, match="unfinished training with another sigma; choose another folder"
     ):
-        train({**SHORT, "sigma": 0.5}, tmp_path / "m")
+        train({**SHORT, "sigma": 0.5}, tmp_path / "m", resume=True)
     (tmp_path / "m" / "training.safetensors").write_bytes(b"nonsense")
     with pytest.raises(CheckpointError, match=r"damaged .* remove it to train from the start"):
-        train(SHORT, tmp_path / "m")
+        train(SHORT, tmp_path / "m", resume=True)
 
 
 @pytest.mark.parametrize("epochs", [1, 3])
@@ -241,7 +259,7 @@ def test_another_network_is_named_before_its_weights_are_tried(tmp_path):
     with pytest.raises(StopError):
         train(SHORT, tmp_path / "m", on_epoch=stop)
     with pytest.raises(CheckpointError, match="unfinished training with another model;"):
-        train({**SHORT, "model": "resnet8"}, tmp_path / "m")
+        train({**SHORT, "model": "resnet8"}, tmp_path / "m", resume=True)
 
 
 def test_a_state_without_momenta_is_damaged(tmp_path):
@@ -256,7 +274,7 @@ def test_a_state_without_momenta_is_damaged(tmp_path):
         header = file.metadata()
     save_file(kept, path, header)
     with pytest.raises(CheckpointError, match="damaged"):
-        train(SHORT, tmp_path / "m")
+        train(SHORT, tmp_path / "m", resume=True)
 
 
 def test_weights_that_blew_up_in_the_last_step_are_not_a_success(tmp_path):

@@ -100,7 +100,7 @@ def test_stopped_and_continued_it_ends_with_the_same_bits(home, tmp_path):
     with pytest.raises(StoppedError):
         sc.train(config, tmp_path / "parts", on_epoch=stop)
     shutil.copytree(home / "clean", tmp_path / "moved")  # where the classifier lies changes nothing
-    sc.train({**config, "classifier": str(tmp_path / "moved")}, tmp_path / "parts")
+    sc.train({**config, "classifier": str(tmp_path / "moved")}, tmp_path / "parts", resume=True)
     assert read_card(tmp_path / "parts").digest == read_card(home / "denoised").digest
     for place in ("", "best"):
         assert (
@@ -108,7 +108,7 @@ def test_stopped_and_continued_it_ends_with_the_same_bits(home, tmp_path):
             == read_card(home / "clean").digest
         )
     with pytest.raises(CheckpointError, match="another digests"):
-        sc.train({**config, "classifier": str(home / "other")}, tmp_path / "parts")
+        sc.train({**config, "classifier": str(home / "other")}, tmp_path / "parts", resume=True)
 
 
 def test_a_denoiser_moves_before_another_classifier(home, tmp_path):

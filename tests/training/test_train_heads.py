@@ -25,15 +25,15 @@ def test_a_stopped_training_of_heads_continues_and_ends_with_the_same_bits(tmp_p
         train(SHORT, tmp_path / "parts", on_epoch=stop)
     plain = {name: value for name, value in SHORT.items() if name not in ("heads", "split")}
     with pytest.raises(CheckpointError, match="unfinished training with another heads, split"):
-        train(plain, tmp_path / "parts")
-    assert train(SHORT, tmp_path / "parts").digest == whole.digest
+        train(plain, tmp_path / "parts", resume=True)
+    assert train(SHORT, tmp_path / "parts", resume=True).digest == whole.digest
     model, card = load_checkpoint(tmp_path / "parts")
     assert isinstance(model, MultiHead)
     assert card.training == TrainConfig(**SHORT).model_dump(mode="json")
     assert isinstance(load_checkpoint(tmp_path / "parts" / "best")[0], MultiHead)
-    assert train(SHORT, tmp_path / "parts").digest == whole.digest
+    assert train(SHORT, tmp_path / "parts", resume=True).digest == whole.digest
     with pytest.raises(CheckpointError, match="trained with another heads, split"):
-        train(plain, tmp_path / "parts")
+        train(plain, tmp_path / "parts", resume=True)
 
 
 def test_heads_change_nothing_for_those_who_want_none():

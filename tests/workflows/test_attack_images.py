@@ -18,7 +18,7 @@ SIGMA, MARGIN, DIMENSION = 0.25, 0.15, 4
 FAST = {"steps": 5, "m": 16, "workers": 1}
 
 
-class HalfSpace(nn.Module):
+class Plane(nn.Module):
     """Class 1 where the mean-free sum exceeds a level; under any noise the boundary is the same plane."""
 
     def __init__(self, margin=MARGIN):
@@ -40,7 +40,7 @@ def points(count=3):
 
 @pytest.fixture
 def plane():
-    return sc.SmoothedClassifier(HalfSpace().eval(), sc.Gaussian(SIGMA), 2)
+    return sc.SmoothedClassifier(Plane().eval(), sc.Gaussian(SIGMA), 2)
 
 
 @pytest.mark.parametrize("method", ["pgd", "apgd-ce"])
@@ -79,7 +79,7 @@ def test_certificates_of_a_half_space_hold(plane, tmp_path):
 
 def test_certificates_that_lie_are_reported(plane, tmp_path):
     """Radii certified for a plane further away: the same attack breaks them all."""
-    liar = sc.SmoothedClassifier(HalfSpace(0.4).eval(), sc.Gaussian(SIGMA), 2)
+    liar = sc.SmoothedClassifier(Plane(0.4).eval(), sc.Gaussian(SIGMA), 2)
     run = sc.certify(liar, points(8), procedure=sc.FixedSample(n=5_000), seed=2, workers=1)
     run.manifest["model"] = sc.certify(plane, points(1), procedure=sc.FixedSample(n=10), workers=1).manifest[
         "model"
@@ -203,7 +203,7 @@ def test_a_stopped_attack_continues_to_the_same_end(classifier, digits, digits_r
 
 @pytest.mark.parametrize("kind", ["hard", "consensus"])
 def test_ensembles_without_a_gradient_are_attacked_through_their_members(kind, tmp_path):
-    members = [HalfSpace().eval(), HalfSpace().eval(), HalfSpace().eval()]
+    members = [Plane().eval(), Plane().eval(), Plane().eval()]
     ensemble = sc.VotingEnsemble(members, rule="hard")
     model = ensemble if kind == "hard" else sc.ConsensusEnsemble(ensemble, k=2)
     smoothed = sc.SmoothedClassifier(model, sc.Gaussian(SIGMA), 2)
@@ -213,7 +213,7 @@ def test_ensembles_without_a_gradient_are_attacked_through_their_members(kind, t
 
 def test_a_float_safe_classifier_is_attacked_with_8_bit_images(tmp_path):
     """Rounded towards the clean image, so that the change does not grow."""
-    smoothed = sc.SmoothedClassifier(HalfSpace().eval(), sc.GridGaussian(SIGMA), 2)
+    smoothed = sc.SmoothedClassifier(Plane().eval(), sc.GridGaussian(SIGMA), 2)
     grey = np.full((1, DIMENSION), 128, dtype=np.uint8)
     dataset = sc.Dataset.from_arrays(grey, np.ones(1, dtype=np.int64))
     found = attack_images(smoothed, dataset, radii=(2 * MARGIN,), out=tmp_path, seed=1, **FAST)
@@ -228,7 +228,7 @@ def test_refusals(plane, classifier, digits, digits_run, tmp_path):
             attack_images(*what, out=tmp_path / "x", **{"radii": (0.5,), **FAST, **options})
         assert not (tmp_path / "x").exists()
 
-    refused("attack measures l2", sc.SmoothedClassifier(HalfSpace().eval(), sc.Laplace(0.2), 2), points())
+    refused("attack measures l2", sc.SmoothedClassifier(Plane().eval(), sc.Laplace(0.2), 2), points())
     refused("needs a torch module", sc.SmoothedClassifier(lambda x: x, sc.Gaussian(0.2), 4), points())
     refused("radii must be finite", plane, points(), radii=(-1.0,))
     refused("steps must be a positive integer", plane, points(), steps=0)

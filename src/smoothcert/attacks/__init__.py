@@ -1,14 +1,14 @@
 """Attacks: smoothed classifier + image -> an image close by on which it does worse."""
 
 from smoothcert.attacks.ascent import GRADIENT_PASS, Losses
-from smoothcert.attacks.attack import ATTACKS, Attack
+from smoothcert.attacks.attack import Attack
 from smoothcert.attacks.attacked import attacked
-from smoothcert.attacks.ddn import ddn
 from smoothcert.attacks.free_steps import free_steps
-from smoothcert.attacks.method import Part
-from smoothcert.attacks.methods import METHODS
-from smoothcert.attacks.pgd import pgd
+from smoothcert.attacks.method import METHODS, Method, Part
+from smoothcert.attacks.methods.ddn import ddn
+from smoothcert.attacks.methods.pgd import pgd
 from smoothcert.attacks.smoothed_loss import copy_logits, noisy_logits, smoothed_loss
+from smoothcert.attacks.stepwise import ATTACKS
 
 __all__ = [
     "ATTACKS",
@@ -16,6 +16,7 @@ __all__ = [
     "METHODS",
     "Attack",
     "Losses",
+    "Method",
     "Part",
     "attacked",
     "copy_logits",

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 
 import torch
 
-from smoothcert.attacks.dlr import targeted_dlr
+from smoothcert.attacks.dlr import LEAST_CLASSES, targeted_dlr
 from smoothcert.attacks.length import shortened, unit
 from smoothcert.attacks.mean_softmax import MeanSoftmax, rivals
+from smoothcert.attacks.method import Part
+from smoothcert.attacks.search import Search
 
 STEPS, TARGETS = 100, 9
 """Published: gradient steps of a run, and classes that the targeted form aims at, one run each."""
@@ -57,7 +59,7 @@ def apgd_t(smoothed: MeanSoftmax, images: torch.Tensor, labels: torch.Tensor, *,
         labels: class indices, (rows,).
         eps: radius of the l2 ball, in pixel units.
     """
-    found, targets = images.clone(), rivals(smoothed.answers(images), labels, TARGETS)
+    moved, targets = images.clone(), rivals(smoothed.answers(images), labels, TARGETS)
     left = torch.arange(len(images))
     for number in range(targets.shape[1]):
         some, y, t = smoothed.only(left), labels[left], targets[left, number]
@@ -65,11 +67,11 @@ def apgd_t(smoothed: MeanSoftmax, images: torch.Tensor, labels: torch.Tensor, *,
         def dlr(answers: torch.Tensor, y: torch.Tensor = y, t: torch.Tensor = t) -> torch.Tensor:
             return targeted_dlr(answers, y, t)
 
-        found[left] = _climb(some, images[left], y, dlr, eps=eps, phase=f"apgd-t-{number}")
-        left = left[~some.is_fooled(found[left], y)]
+        moved[left] = _climb(some, images[left], y, dlr, eps=eps, phase=f"apgd-t-{number}")
+        left = left[~some.is_fooled(moved[left], y)]
         if not len(left):
             break
-    return found
+    return moved
 
 
 @dataclass
@@ -141,3 +143,17 @@ def _as_rows(values: torch.Tensor, images: torch.Tensor) -> torch.Tensor:
 
 def _where(rows: torch.Tensor, yes: torch.Tensor, no: torch.Tensor) -> torch.Tensor:
     return torch.where(_as_rows(rows, yes), yes, no)
+
+
+def _targeted(classes: int) -> Part:
+    targets = min(TARGETS, classes - 1)
+    return Part("apgd-t", f"{STEPS} steps x {targets} targets", targets * 2 * (STEPS + 1))
+
+
+APGD_CE = Search(apgd_ce, lambda classes: Part("apgd-ce", f"{STEPS} steps", 2 * (STEPS + 1)))
+APGD_T = Search(
+    apgd_t,
+    _targeted,
+    least_classes=LEAST_CLASSES,
+    why_classes="the loss of apgd-t, targeted DLR, divides by the fourth largest logit",
+)

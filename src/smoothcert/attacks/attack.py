@@ -1,4 +1,4 @@
-"""What every attack within a ball offers, and the table of their names."""
+"""What every attack within a ball offers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from typing import Protocol
 import torch
 from torch import nn
 
-from smoothcert.registry import Table
-
 
 class Attack(Protocol):
     """A search for an image close by on which the smoothed classifier does worse.
@@ -16,6 +14,8 @@ class Attack(Protocol):
     Not a change of the network: weights, gradients, buffers and modes are left as found. Not random: the noise is
     an argument, because the same m noises serve the attack and the loss.
     """
+
+    __name__: str
 
     def __call__(
         self,
@@ -38,6 +38,3 @@ class Attack(Protocol):
             steps: gradient steps T.
         """
         ...
-
-
-ATTACKS: Table[Attack] = Table("attack")

@@ -6,7 +6,9 @@ import torch
 
 from smoothcert.attacks.length import lengths
 from smoothcert.attacks.mean_softmax import MeanSoftmax, rivals
+from smoothcert.attacks.method import Part
 from smoothcert.attacks.plane_in_box import plane_in_box
+from smoothcert.attacks.search import Search
 
 STEPS, TARGETS = 100, 9
 """Published: steps of a run, and classes aimed at, one run each."""
@@ -28,17 +30,17 @@ def fab_t(smoothed: MeanSoftmax, images: torch.Tensor, labels: torch.Tensor, *, 
         labels: class indices, (rows,).
         eps: radius of the l2 ball, in pixel units.
     """
-    found, targets = images.clone(), rivals(smoothed.answers(images), labels, TARGETS)
+    moved, targets = images.clone(), rivals(smoothed.answers(images), labels, TARGETS)
     left = torch.arange(len(images))
     for number in range(targets.shape[1]):
         smallest = _smallest(smoothed.only(left), images[left], labels[left], targets[left, number])
         near = lengths(smallest - images[left]).flatten() <= eps
         near &= (smallest != images[left]).flatten(1).any(dim=1)
-        found[left[near]] = smallest[near]
+        moved[left[near]] = smallest[near]
         left = left[~near]
         if not len(left):
             break
-    return found
+    return moved
 
 
 def _smallest(
@@ -72,3 +74,12 @@ def _smallest(
 def _onto(points: torch.Tensor, normals: torch.Tensor, missing: torch.Tensor) -> torch.Tensor:
     """Return the change onto a plane, in the shape of images."""
     return plane_in_box(points.flatten(1), normals.flatten(1), missing).reshape(points.shape).to(points)
+
+
+def _part(classes: int) -> Part:
+    """Return budget and cost: beside a gradient, every step asks once more whether it has crossed."""
+    targets = min(TARGETS, classes - 1)
+    return Part("fab-t", f"{STEPS} steps x {targets} targets", targets * 3 * STEPS)
+
+
+FAB_T = Search(fab_t, _part)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import torch
 
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -52,21 +53,31 @@ class Method:
         """Return the steps to take, None for the published budget; refuse to change that."""
         if self.steps is None and steps is not None:
             budget = "; ".join(map(str, self.parts(None, 10)))
+            others = [other for other in METHODS if METHODS[other].steps is not None]
             raise InvalidArgumentError(
                 f"steps must be left out with method {name}, whose budget is the published one ({budget}), got "
-                f"{steps}; leave it out, or choose method pgd"
+                f"{steps}; leave it out, or choose method {' or '.join(others)}"
             )
         return self.steps if steps is None else steps
 
     def check(self, name: str, classes: int, shape: tuple[int, ...]) -> None:
         """Refuse a classifier that the method cannot attack as a whole: a part of it must not go by its name."""
+        reason = self._obstacle(classes, shape)
+        if reason is not None:
+            others = [other for other in METHODS if METHODS[other]._obstacle(classes, shape) is None]
+            raise InvalidArgumentError(f"method {name} {reason}; attack with method {' or '.join(others)}")
+
+    def _obstacle(self, classes: int, shape: tuple[int, ...]) -> str | None:
+        """Return why a classifier cannot be attacked this way, to follow the method's name; None if it can."""
         if classes < self.least_classes:
-            raise InvalidArgumentError(
-                f"method {name} needs at least {self.least_classes} classes ({self.why_classes}), the classifier has "
-                f"{classes}; attack with method apgd-ce or fab-t"
-            )
+            needs = f"needs at least {self.least_classes} classes ({self.why_classes})"
+            return f"{needs}, the classifier has {classes}"
         if self.images_only and (len(shape) != 3 or min(shape) < 1):
-            raise InvalidArgumentError(
-                f"method {name} moves windows of pixels (square) and needs images of channels x height x width, got "
-                f"shape {shape}; attack with method apgd-ce, apgd-t or fab-t"
-            )
+            needs = "moves windows of pixels (square) and needs images of channels x height x width"
+            return f"{needs}, got shape {shape}"
+        return None
+
+
+METHODS: Registry[Method] = Registry(
+    "attack method", "smoothcert.attacks.methods", lambda value: isinstance(value, Method)
+)

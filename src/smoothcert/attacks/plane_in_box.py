@@ -25,9 +25,8 @@ def plane_in_box(points: torch.Tensor, normals: torch.Tensor, missing: torch.Ten
     kinks, order = kinks.sort(dim=1)
     slopes = slopes.gather(1, order)
     used = torch.where(slopes > 0, slopes * kinks, 0.0)  # inf x 0 is no number
-    free = (
-        slopes.flip(1).cumsum(dim=1).flip(1)
-    )  # of the values that have not reached their bound before this kink
+    # Of the values that have not reached their bound before this kink.
+    free = slopes.flip(1).cumsum(dim=1).flip(1)
     spent = used.cumsum(dim=1)
     # What the plane is nearer by at each kink; nowhere falling, so its first place to be enough is found by counting.
     gained = spent + torch.where(free > slopes, (free - slopes) * kinks, 0.0)

@@ -9,6 +9,8 @@ import torch
 
 from smoothcert.attacks.length import unit
 from smoothcert.attacks.mean_softmax import MeanSoftmax
+from smoothcert.attacks.method import Part
+from smoothcert.attacks.search import Search
 
 QUERIES = 5_000
 """Published: proposals tried for an image."""
@@ -58,9 +60,9 @@ def square(smoothed: MeanSoftmax, images: torch.Tensor, labels: torch.Tensor, *,
         side = window_side(query, height, width)
         changes = [_proposal(best[row] - images[row], side, eps, draws[row]) for row in left.tolist()]
         tried = (images[left] + eps * unit(torch.stack(changes))).clamp(0, 1)
-        found = _margins(some.answers(tried), labels[left])
-        better = found < margins[left]
-        best[left[better]], margins[left[better]] = tried[better], found[better]
+        reached = _margins(some.answers(tried), labels[left])
+        better = reached < margins[left]
+        best[left[better]], margins[left[better]] = tried[better], reached[better]
         still = margins[left] > 0
         if not bool(still.all()):
             left = left[still]
@@ -151,3 +153,6 @@ def _proposal(change: torch.Tensor, side: int, eps: float, draws: _Draws) -> tor
     moved[old] = 0.0
     moved[new] = budget * pattern
     return moved
+
+
+SQUARE = Search(square, lambda classes: Part("square", f"{QUERIES:,} queries", QUERIES + 1), images_only=True)

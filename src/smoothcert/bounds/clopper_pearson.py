@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betainc, betaincc, betainccinv, betaincinv, betaln, xlog1py, xlogy
 
+from smoothcert.arguments import is_number
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.visible import brief
 
@@ -39,7 +40,7 @@ def clopper_pearson_lower(successes: ArrayLike, trials: ArrayLike, alpha: float)
 
     Example:
         >>> round(clopper_pearson_lower(99_000, 100_000, alpha=0.001), 6)
-        0.988998
+        0.988989
     """
     k, n = _checked(successes, trials, alpha)
     a, b = np.maximum(k, 1), n - k + 1
@@ -64,7 +65,7 @@ def clopper_pearson_upper(successes: ArrayLike, trials: ArrayLike, alpha: float)
 
 def check_level(name: str, value: float) -> None:
     """Refuse an error probability outside (0, 1)."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not _LEAST <= value < 1:
+    if not is_number(value, _LEAST, below=1, numpy=True):
         raise InvalidArgumentError(
             f"{name} is an error probability and must lie strictly between 0 and 1 (0.001 is usual; below "
             f"{_LEAST:g} the arithmetic is not to be trusted), got {brief(value)}"

@@ -76,7 +76,7 @@ def group_sequential_table(looks: tuple[int, ...], p0: float, alpha: float, beta
 def _upper_counts(looks: tuple[int, ...], p0: float, budgets: Floats) -> Ints:
     """Return the smallest counts whose first-crossing mass, summed up, stays within the budgets at p0."""
     low, law, seen, spent = 0, np.ones(1), 0, 0.0
-    found = np.empty(len(looks), dtype=np.int64)
+    counts = np.empty(len(looks), dtype=np.int64)
     for k, n in enumerate(looks):
         shift, kernel = binomial_law(n - seen, p0)
         before = law.sum()
@@ -85,12 +85,12 @@ def _upper_counts(looks: tuple[int, ...], p0: float, budgets: Floats) -> Ints:
         tail = np.cumsum(law[::-1])[::-1]  # tail[i]: mass at count low + i or more
         fits = np.flatnonzero(spent + tail * (1 + _ROUNDING) <= budgets[k])
         first = int(fits[0]) if fits.size else law.size
-        found[k] = min(low + first, n + 1)
+        counts[k] = min(low + first, n + 1)
         if first < law.size:
             spent += float(tail[first]) * (1 + _ROUNDING)
         low, law, cut = trim_law(low, law[:first])
         spent += cut
-    return found
+    return counts
 
 
 def crossing_probability(looks: NDArray[np.int64], certify: NDArray[np.int64], p: float) -> float:

@@ -1,30 +1,30 @@
 """Counts + bounds -> certificates: procedures, prediction, metrics."""
 
 from smoothcert.certificates.certificate import Certificate, Tally, Verdict
-from smoothcert.certificates.certification import Certification, check_batch_size
-from smoothcert.certificates.fixed_sample import FixedSample
-from smoothcert.certificates.group_sequential import GroupSequential
+from smoothcert.certificates.certification import Certification
 from smoothcert.certificates.identity import identities, is_settled
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.loading import load_classifier, panel_classifier
 from smoothcert.certificates.metrics import ACR_CAVEAT, Results
 from smoothcert.certificates.outcome import Outcome
+from smoothcert.certificates.panel_certification import PanelCertification
 from smoothcert.certificates.procedure import (
     MOST_RADIUS,
     PROCEDURES,
     Plan,
     Procedure,
-    Trial,
     check_list,
     check_radius,
     check_votes,
     reachable_threshold,
 )
+from smoothcert.certificates.procedures.fixed import FixedSample
+from smoothcert.certificates.procedures.group import GroupSequential
+from smoothcert.certificates.procedures.sequential import MOST_RADII, Sequential
+from smoothcert.certificates.procedures.staged import Staged
 from smoothcert.certificates.radii import asked_radii, named_radii, radius_grid, radius_key
 from smoothcert.certificates.reach import Note, Reach
-from smoothcert.certificates.sequential import MOST_RADII, Sequential
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
-from smoothcert.certificates.staged import Staged
 from smoothcert.certificates.subjects import check_subjects
 from smoothcert.certificates.trained_for import TrainedFor, check_match
 
@@ -39,6 +39,7 @@ __all__ = [
     "GroupSequential",
     "Note",
     "Outcome",
+    "PanelCertification",
     "Plan",
     "Procedure",
     "Reach",
@@ -48,10 +49,8 @@ __all__ = [
     "Staged",
     "Tally",
     "TrainedFor",
-    "Trial",
     "Verdict",
     "asked_radii",
-    "check_batch_size",
     "check_image",
     "check_list",
     "check_match",

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from smoothcert.bounds import confidence_sequence_lower
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.outcome import Outcome
-from smoothcert.certificates.procedure import Plan, Trial
+from smoothcert.certificates.procedure import Plan
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling import CHUNK_VOTES, Counts, Phase
+from smoothcert.sampling import CHUNK_VOTES, Counts, Decision, Phase
 
-_GROWTH = (
-    1.1  # of the votes between two looks: inverting the e-process takes milliseconds, so not at every border
-)
+# Of the votes between two looks: inverting the e-process takes milliseconds, so not at every border.
+_GROWTH = 1.1
 _CURVE_POINTS = 128  # where a simulation reckons bounds
 _TYPICAL_SHARE = 4  # a quarter of the cap, for choices about speed
 
@@ -80,11 +79,11 @@ class AnytimePlan(Plan):
         self, chances: NDArray[np.float64], draws: np.random.Generator
     ) -> NDArray[np.int64]:
         choosing, bounding = self.phases
-        spent, open_ = np.full(len(chances), choosing.votes, dtype=np.int64), np.arange(len(chances))
+        votes, open_ = np.full(len(chances), choosing.votes, dtype=np.int64), np.arange(len(chances))
         counts, best, seen = np.zeros(len(chances), dtype=np.int64), np.zeros(len(chances)), 0
         for look in bounding.looks:
             counts = counts + draws.binomial(look - seen, chances[open_])
-            spent[open_] += look - seen
+            votes[open_] += look - seen
             seen = look
             proven, reachable = _curves(counts, look, bounding.votes, self.alpha, self.beta)
             best = np.maximum(best, proven)
@@ -93,11 +92,11 @@ class AnytimePlan(Plan):
             open_, counts, best = open_[going], counts[going], best[going]
             if not len(open_):
                 break
-        return spent
+        return votes
 
-    def start(self) -> Trial:
-        """Return a new trial."""
-        return _AnytimeTrial(self)
+    def start(self) -> Decision[Verdict]:
+        """Return a new decision."""
+        return _AnytimeDecision(self)
 
     @property
     def largest_radius(self) -> float | None:
@@ -107,12 +106,12 @@ class AnytimePlan(Plan):
         return float(self.noise.radius(p_lower)) if p_lower > 0.5 else None
 
 
-class _AnytimeTrial(Trial):
+class _AnytimeDecision(Decision[Verdict]):
     """Holds two tallies while under way: what chose the class, and the best bound so far."""
 
     def __init__(self, plan: AnytimePlan) -> None:
-        super().__init__()
         self.plan = plan
+        self.tallies: list[Tally] = []
 
     def _bound(self, tally: Tally) -> float:
         votes = int(tally.counts.votes[self.tallies[0].counts.top])

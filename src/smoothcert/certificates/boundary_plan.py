@@ -15,9 +15,9 @@ from scipy.special import ndtr
 from smoothcert.bounds import Boundary, shared_vote_level
 from smoothcert.certificates.certificate import Tally, Verdict
 from smoothcert.certificates.outcome import Outcome
-from smoothcert.certificates.procedure import Plan, Trial, reachable_threshold
+from smoothcert.certificates.procedure import Plan, reachable_threshold
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling import Counts, Phase
+from smoothcert.sampling import Counts, Decision, Phase
 
 DEFAULT_N0 = 100
 SHARED_FROM = float(ndtr(0.25))
@@ -60,7 +60,7 @@ class BoundaryPlan(Plan):
     def simulated_votes(  # noqa: D102
         self, chances: NDArray[np.float64], draws: np.random.Generator
     ) -> NDArray[np.int64]:
-        spent = np.full(len(chances), self.phases[0].votes if self.selects else 0, dtype=np.int64)
+        votes = np.full(len(chances), self.phases[0].votes if self.selects else 0, dtype=np.int64)
         open_ = np.arange(len(chances))
         counts, proven = np.zeros(len(chances), dtype=np.int64), np.zeros(len(chances), dtype=np.int64)
         first, seen = self.boundaries[0], 0
@@ -69,12 +69,12 @@ class BoundaryPlan(Plan):
             seen = look
             drawn = draws.binomial(step, chances[open_])
             counts = drawn if first.fresh else counts + drawn
-            spent[open_] += step
+            votes[open_] += step
             proven, ended = self._judged(k, counts, proven)
             open_, counts, proven = open_[~ended], counts[~ended], proven[~ended]
             if not len(open_):
                 break
-        return spent
+        return votes
 
     def _judged(
         self, k: int, counts: NDArray[np.int64], proven: NDArray[np.int64]
@@ -89,9 +89,9 @@ class BoundaryPlan(Plan):
                 ended |= (proven == number) & (counts <= boundary.abandon[k])
         return proven, ended | (proven == len(self.radii))
 
-    def start(self) -> Trial:
-        """Return a new trial."""
-        return _BoundaryTrial(self)
+    def start(self) -> Decision[Verdict]:
+        """Return a new decision."""
+        return _BoundaryDecision(self)
 
     @cached_property
     def largest_radius(self) -> float | None:
@@ -107,10 +107,10 @@ class BoundaryPlan(Plan):
         return bool((boundary.certify <= boundary.looks).any())
 
 
-class _BoundaryTrial(Trial):
+class _BoundaryDecision(Decision[Verdict]):
     def __init__(self, plan: BoundaryPlan) -> None:
-        super().__init__()
         self.plan = plan
+        self.tallies: list[Tally] = []
         self._first = 1 if plan.selects else 0
 
     @property

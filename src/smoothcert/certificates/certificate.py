@@ -64,7 +64,7 @@ class Certificate:
         seed: seed of the keyed streams.
         index: the image's place in the keyed streams.
         seconds: seconds of one worker spent on the votes.
-        ballots: every vote in its order, by phase and packed (`smoothcert.sampling.unpack` reads them), for an audit;
+        vote_log: every vote in its order, by phase and packed (`smoothcert.sampling.unpack` reads them), for an audit;
             nothing where only counts were kept.
     """
 
@@ -85,7 +85,7 @@ class Certificate:
     seed: int
     index: int
     seconds: float
-    ballots: Mapping[str, bytes] = field(default_factory=dict, repr=False)
+    vote_log: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     @property
     def is_certified(self) -> bool:

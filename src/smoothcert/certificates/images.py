@@ -33,7 +33,7 @@ def check_image(image: Any, *, allow_any_range: bool = False) -> torch.Tensor:
         tensor = tensor.to(torch.float32) / 255
     tensor = tensor.to(torch.float32).contiguous()
     if not bool(torch.isfinite(tensor).all()):
-        raise InvalidImageError("the image has NaN or infinite values; mend the data before certifying it")
+        raise InvalidImageError("the image has NaN or infinite values; fix the data before certifying it")
     low, high = float(tensor.min()), float(tensor.max())
     if not allow_any_range and (low < 0 or high > 1):
         raise InvalidImageError(

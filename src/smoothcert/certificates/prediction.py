@@ -7,49 +7,63 @@ from dataclasses import dataclass
 import numpy as np
 
 from smoothcert.bounds import check_level, two_way_p_value
-from smoothcert.certificates.certificate import Tally, Verdict
-from smoothcert.certificates.outcome import Outcome
-from smoothcert.certificates.procedure import Plan, Trial, check_votes
-from smoothcert.sampling import Counts, Phase
+from smoothcert.certificates.procedure import check_votes
+from smoothcert.sampling import Counts, Decision, Phase
 
 
-def plan_prediction(n: int, alpha: float) -> Plan:
-    """Return the plan of PREDICT: n votes, a two-sided binomial test between the top two classes.
+@dataclass(frozen=True)
+class Prediction:
+    """What PREDICT concludes. Not a certificate: it says nothing about images nearby.
+
+    Args:
+        predicted: the class, or None on abstention.
+        counts: the votes that it rests on.
+    """
+
+    predicted: int | None
+    counts: Counts
+
+
+@dataclass(frozen=True)
+class PredictionPlan:
+    """PREDICT with n votes: a two-sided binomial test between the top two classes.
 
     Args:
         n: votes drawn.
         alpha: probability that the answer is not the smoothed classifier's class.
     """
-    check_votes("n", n)
-    check_level("alpha", alpha)
-    return _PredictionPlan(alpha, (Phase("predict", (n,)),))
 
-
-@dataclass(frozen=True)
-class _PredictionPlan(Plan):
+    n: int
     alpha: float
-    phases: tuple[Phase]
 
-    def start(self) -> Trial:
-        return _PredictionTrial(self.alpha)
+    def __post_init__(self) -> None:
+        check_votes("n", self.n)
+        check_level("alpha", self.alpha)
+
+    @property
+    def phases(self) -> tuple[Phase]:
+        """The one stream of votes, looked at once."""
+        return (Phase("predict", (self.n,)),)
+
+    def start(self) -> Decision[Prediction]:
+        """Return a new decision."""
+        return _PredictionDecision(self.alpha)
 
 
-class _PredictionTrial(Trial):
+class _PredictionDecision(Decision[Prediction]):
+    counts: Counts
+
     def __init__(self, alpha: float) -> None:
-        super().__init__()
         self.alpha = alpha
 
     def absorb(self, look: int, counts: Counts) -> bool:
-        self.tallies.append(Tally("predict", "bound", counts))
+        self.counts = counts
         return True
 
-    def verdict(self) -> Verdict:
-        counts = self.tallies[0].counts
+    def verdict(self) -> Prediction:
         # Votes without a finite answer compete like a class of their own.
-        rivals = np.append(counts.votes, counts.unanswered)
-        first = counts.top
+        rivals = np.append(self.counts.votes, self.counts.unanswered)
+        first = self.counts.top
         second = int(np.delete(rivals, first).max())
-        tallies = tuple(self.tallies)
-        if two_way_p_value(int(counts.votes[first]), second) > self.alpha:
-            return Verdict(Outcome.NO_MAJORITY, None, 0.0, 0.0, tallies)
-        return Verdict(Outcome.CERTIFIED, first, 0.0, 0.0, tallies)
+        certain = two_way_p_value(int(self.counts.votes[first]), second) <= self.alpha
+        return Prediction(first if certain else None, self.counts)

@@ -4,36 +4,22 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.bounds import MOST_TRIALS
-from smoothcert.certificates.certificate import Tally, Verdict
-from smoothcert.certificates.radii import named_radii
+from smoothcert.certificates.certificate import Verdict
+from smoothcert.certificates.radii import asked_radii, named_radii
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.noise import NoiseLaw
-from smoothcert.registry import Table
-from smoothcert.sampling import Counts, Phase
+from smoothcert.noise import NoiseLaw, in_words
+from smoothcert.options import Option, options_of
+from smoothcert.registry import Registry, name_of
+from smoothcert.sampling import Counts, Decision, Phase
 from smoothcert.visible import brief
-
-
-class Trial(ABC):
-    """One image and one classifier on the way through a plan: counts in, a verdict out."""
-
-    def __init__(self) -> None:
-        self.tallies: list[Tally] = []
-
-    @abstractmethod
-    def absorb(self, look: int, counts: Counts) -> bool:
-        """Take the counts of the current phase at look number `look`; return True when decided."""
-
-    @abstractmethod
-    def verdict(self) -> Verdict:
-        """Return the verdict; only after `absorb` returned True."""
 
 
 class Plan(ABC):
@@ -58,8 +44,8 @@ class Plan(ABC):
         return np.full(len(chances), sum(phase.votes for phase in self.phases), dtype=np.int64)
 
     @abstractmethod
-    def start(self) -> Trial:
-        """Return a new trial."""
+    def start(self) -> Decision[Verdict]:
+        """Return a new decision."""
 
     @property
     def largest_radius(self) -> float | None:
@@ -67,20 +53,56 @@ class Plan(ABC):
 
         To be overridden by a plan under which unanimous votes stop before the last look.
         """
-        trial, look = self.start(), 0
+        decision, look = self.start(), 0
         for phase in self.phases:
             for drawn in phase.looks:
-                if trial.absorb(look, Counts(np.array([drawn, 0]), drawn)):
-                    verdict = trial.verdict()
+                if decision.absorb(look, Counts(np.array([drawn, 0]), drawn)):
+                    verdict = decision.verdict()
                     return None if verdict.predicted is None else verdict.radius
                 look += 1
         return None
 
 
 class Procedure(ABC):
-    """A way to certify, as data. Not bound to a classifier, a noise law or an alpha: `plan` binds it."""
+    """A way to certify, as data. Not bound to a classifier, a noise law or an alpha: `plan` binds it.
 
-    procedure_name: ClassVar[str]
+    A frozen dataclass in a file of its own, whose name is the procedure's. What it is to prove is a field `radius`, or
+    `radii`: manifests and tables know it by that name.
+    """
+
+    procedure_name: ClassVar[str]  # in the registry and in manifests: its file's
+    stops_early: ClassVar[bool] = True  # whether votes are spared where few suffice
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.procedure_name = name_of(cls)
+
+    @classmethod
+    def options(cls) -> tuple[Option, ...]:
+        """Return what a person can tell the procedure: its fields."""
+        return options_of(cls)
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any]) -> Self:
+        """Build the procedure from what a person gave; refuse what it does not take, and ask for what it needs.
+
+        Args:
+            given: values by the name of the option; None counts as not given.
+        """
+        takes = {option.name: option for option in cls.options()}
+        said = {option: value for option, value in given.items() if value is not None}
+        for option in said:
+            if option not in takes:
+                raise InvalidArgumentError(
+                    f"procedure {cls.procedure_name!r} takes no --{option}; it takes --{', --'.join(takes)}"
+                )
+        for need in takes.values():
+            if need.required and need.name not in said:
+                what = f"--{need.name} ({need.text.rstrip('.')}); add it"
+                if need.name == "radius":
+                    what = "to know what to prove: add --radius 0.25"
+                raise InvalidArgumentError(f"procedure {cls.procedure_name!r} needs {what}")
+        return cls(**{takes[option].field: value for option, value in said.items()})
 
     @abstractmethod
     def plan(self, noise: NoiseLaw, alpha: float) -> Plan:
@@ -91,12 +113,38 @@ class Procedure(ABC):
             alpha: error probability of a false certificate, one-sided, per image, in (0, 1).
         """
 
+    @property
+    def targets(self) -> tuple[float, ...]:
+        """The radii to prove, increasing; none where the largest is looked for."""
+        return asked_radii({name: getattr(self, name, None) for name in ("radius", "radii")}) or ()
+
+    @classmethod
+    def rival(cls, target: float | None, usual: float) -> Self | None:
+        """Return the procedure as it is worth comparing with others, else as it comes; None if it is not.
+
+        Args:
+            target: the radius that the others prove; None if they look for the largest.
+            usual: a radius to prove where there is no target, and this procedure needs one.
+        """
+        options = {option.name: option for option in cls.options()}
+        if any(option.required for name, option in options.items() if name != "radius"):
+            return None  # nobody knows what to tell it
+        if "radius" not in options or (target is None and not options["radius"].required):
+            return cls()
+        return cls.from_options({"radius": usual if target is None else target})
+
     def describe(self) -> dict[str, Any]:
         """Return name and parameters as plain values, for a manifest."""
-        return {"name": self.procedure_name, **asdict(self)}  # type: ignore[call-overload]
+        return {"name": PROCEDURES.told_name(type(self)), **asdict(self)}  # type: ignore[call-overload]
 
 
-PROCEDURES: Table[type[Procedure]] = Table("procedure")
+def _is_procedure(member: Any) -> bool:
+    return isinstance(member, type) and issubclass(member, Procedure)
+
+
+PROCEDURES: Registry[type[Procedure]] = Registry(
+    "procedure", "smoothcert.certificates.procedures", _is_procedure
+)
 
 
 MOST_VOTES = MOST_TRIALS
@@ -139,7 +187,7 @@ def reachable_threshold(noise: NoiseLaw, radius: float) -> float:
     """Return the probability that `radius` needs; refuse a radius that no probability below 1 reaches."""
     p0 = float(noise.threshold(radius))
     if p0 >= 1:
-        law = ", ".join(f"{name} {value:g}" for name, value in noise.parameters().items())
+        law = in_words(noise.parameters())
         most = named_radii(noise.radius(np.nextafter(1.0, 0.0)))[0]
         raise InvalidArgumentError(
             f"radius {radius:g} is out of reach of {noise.law_name} noise ({law}) whatever the votes: it proves radii "

@@ -10,19 +10,21 @@ import torch
 
 from smoothcert.arguments import check_kind
 from smoothcert.certificates.certificate import Certificate
-from smoothcert.certificates.certification import Certification, check_batch_size
+from smoothcert.certificates.certification import Certification
 from smoothcert.certificates.ensemble_record import ensemble_records
-from smoothcert.certificates.fixed_sample import FixedSample
 from smoothcert.certificates.identity import identities, is_settled
 from smoothcert.certificates.images import check_image
-from smoothcert.certificates.prediction import plan_prediction
-from smoothcert.certificates.procedure import Plan, Procedure
+from smoothcert.certificates.panel_certification import PanelCertification
+from smoothcert.certificates.prediction import PredictionPlan
+from smoothcert.certificates.procedure import Procedure
+from smoothcert.certificates.procedures.fixed import FixedSample
 from smoothcert.certificates.trained_for import TrainedFor
 from smoothcert.engines import Engine, Model, build_engine, engine_rule
 from smoothcert.ensembles import HoldoutUse
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
+from smoothcert.networks import refuse_training_mode
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling import ON_NAN, check_workers, refuse_training_mode, travel
+from smoothcert.sampling import ON_NAN, ImageSampling, VoteSource, check_batch_size, check_workers
 from smoothcert.seeding import check_seed
 
 
@@ -106,7 +108,9 @@ class SmoothedClassifier:
         procedure = FixedSample() if procedure is None else procedure
         tensor = self.check_image(image)
         certification = self.certification(procedure, alpha=alpha, seed=seed, engine=engine, example=tensor)
-        return self._answer(certification, tensor, index, workers, batch_size)
+        sampling = certification.sampling(_checked_index(index), tensor)
+        _draw(certification, sampling, workers, batch_size)
+        return certification.conclude(sampling)
 
     def predict(
         self,
@@ -124,11 +128,15 @@ class SmoothedClassifier:
 
         Not a certificate: it says nothing about images nearby. Arguments as for `certify`; `n` votes are drawn.
         """
-        plan = plan_prediction(n, alpha)
-        about = {"name": "predict", "n": n}
+        plan = PredictionPlan(n, alpha)
         tensor = self.check_image(image)
-        certification = self._bind(plan, about, alpha=alpha, seed=seed, engine=engine, example=tensor)
-        return self._answer(certification, tensor, index, workers, batch_size).predicted
+        models = identities(self.model)
+        _refuse_panel(models)
+        (phase,) = plan.phases
+        source = VoteSource(**self._source(models, phase.name, n, seed=seed, engine=engine, example=tensor))
+        sampling = ImageSampling(_checked_index(index), tensor, (phase,), plan.start(), self.num_classes)
+        _draw(source, sampling, workers, batch_size)
+        return sampling.decision.verdict().predicted
 
     def certification(
         self,
@@ -150,19 +158,28 @@ class SmoothedClassifier:
             example: one of the images, as `check_image` returned it.
             images: how many images there will be, for choices about speed.
         """
-        if not isinstance(procedure, Procedure):
-            raise InvalidArgumentError(
-                f"procedure must be one of FixedSample, Staged, Sequential, GroupSequential, got {procedure!r}"
-            )
-        plan = procedure.plan(self.noise.for_shape(example.shape), alpha)
-        return self._bind(
-            plan,
-            procedure.describe(),
-            alpha=alpha,
-            seed=seed,
-            engine=engine,
-            example=example,
-            images=images,
+        models = identities(self.model)
+        _refuse_panel(models)
+        how = self._bound(models, procedure, alpha, seed, engine, example, images)
+        (ensemble,) = ensemble_records(self.model)
+        return Certification(**how, model=models[0], ensemble=ensemble)
+
+    def panel_certification(
+        self,
+        procedure: Procedure,
+        *,
+        alpha: float,
+        seed: int | None,
+        engine: str,
+        example: torch.Tensor,
+        images: int = 1,
+    ) -> PanelCertification:
+        """Bind a procedure to every classifier that the model answers for; arguments as for `certification`."""
+        models = identities(self.model)
+        how = self._bound(models, procedure, alpha, seed, engine, example, images)
+        answers = enumerate(zip(models, ensemble_records(self.model), strict=True))
+        return PanelCertification.of(
+            [Certification(**how, model=model, ensemble=one, answer=place) for place, (model, one) in answers]
         )
 
     def check_image(self, image: Any) -> torch.Tensor:
@@ -175,39 +192,64 @@ class SmoothedClassifier:
         self.noise.for_shape(tensor.shape).check_image(tensor)
         return tensor
 
-    def _bind(
+    def _bound(
         self,
-        plan: Plan,
-        about: dict[str, Any],
-        *,
+        models: tuple[str, ...],
+        procedure: Procedure,
         alpha: float,
         seed: int | None,
         engine: str,
         example: torch.Tensor,
-        images: int = 1,
-    ) -> Certification:
-        seed, models = check_seed(seed), identities(self.model)
+        images: int,
+    ) -> dict[str, Any]:
+        """Return what all certifications by a procedure have in common, as arguments."""
+        if not isinstance(procedure, Procedure):
+            raise InvalidArgumentError(
+                f"procedure must be one of FixedSample, Staged, Sequential, GroupSequential, got {procedure!r}"
+            )
+        plan = procedure.plan(self.noise.for_shape(example.shape), alpha)
+        votes, phase = images * plan.planned_votes, plan.phases[0].name
+        return {
+            **self._source(models, phase, votes, seed=seed, engine=engine, example=example),
+            "plan": plan,
+            "alpha": float(alpha),
+            "procedure": procedure.describe(),
+            "images": images,
+        }
+
+    def _source(
+        self,
+        models: tuple[str, ...],
+        first_phase: str,
+        planned_votes: int,
+        *,
+        seed: int | None,
+        engine: str,
+        example: torch.Tensor,
+    ) -> dict[str, Any]:
+        """Return the arguments of a `VoteSource`."""
+        seed, noise = check_seed(seed), self.noise.for_shape(example.shape)
         refuse_training_mode(self.model)
-        return Certification(
-            engine=self._engine(engine, models, example, images * plan.planned_votes),
-            noise=self.noise.for_shape(example.shape),
-            plan=plan,
-            alpha=float(alpha),
-            seed=seed,
-            models=models,
-            procedure=about,
-            on_nan=self.on_nan,
-            images=images,
-            ensembles=ensemble_records(self.model),
-        )
+        return {
+            "engine": self._engine(engine, models, example, planned_votes, noise),
+            "noise": noise,
+            "seed": seed,
+            "on_nan": self.on_nan,
+            "first_phase": first_phase,
+            "planned_votes": planned_votes,
+        }
 
     def _engine(
-        self, name: str, models: tuple[str, ...], example: torch.Tensor, planned_votes: int
+        self,
+        name: str,
+        models: tuple[str, ...],
+        example: torch.Tensor,
+        planned_votes: int,
+        noise: NoiseLaw,
     ) -> Engine:
         """Return an engine, the last one again if it is about the same weights: building one takes seconds."""
         check_kind("engine", name, str, "the name of an engine, or auto")
         wanted = engine_rule(name, self.model, example, planned_votes)
-        noise = self.noise.for_shape(example.shape)
         identity = (wanted, models, example.shape, noise.describe())
         last = self._last_engine
         # A copy of what may have been exchanged unseen is made anew; what calls the model itself cannot be old.
@@ -217,21 +259,26 @@ class SmoothedClassifier:
             last = self._last_engine = (identity, engine)
         return last[1]
 
-    def _answer(
-        self,
-        certification: Certification,
-        tensor: torch.Tensor,
-        index: int,
-        workers: int | None,
-        batch_size: int | None,
-    ) -> Certificate:
-        if isinstance(index, bool) or not isinstance(index, int | np.integer) or index < 0:
-            raise InvalidArgumentError(f"index must be an integer >= 0, got {index!r}")
-        if len(certification.models) != 1:
-            raise InvalidArgumentError("a panel answers for several classifiers; use certify_panel")
-        rows = check_batch_size(batch_size, tensor, certification.engine)
-        threads = check_workers(workers)
-        certification.check({int(index): tensor}, batch_size=rows)
-        with certification.pool(threads, rows) as pool:
-            (journey,) = travel([certification.journey(int(index), tensor)], pool, batch_size=rows)
-        return certification.certificates(journey)[0]
+
+def _refuse_panel(models: tuple[str, ...]) -> None:
+    if len(models) != 1:
+        raise InvalidArgumentError(
+            f"the model is a panel, which answers for {len(models)} classifiers; use certify_panel with one name per "
+            "answer"
+        )
+
+
+def _checked_index(index: Any) -> int:
+    if isinstance(index, bool) or not isinstance(index, int | np.integer) or index < 0:
+        raise InvalidArgumentError(f"index must be an integer >= 0, got {index!r}")
+    return int(index)
+
+
+def _draw(
+    source: VoteSource, sampling: ImageSampling[Any], workers: int | None, batch_size: int | None
+) -> None:
+    """Draw the votes of one image."""
+    rows = check_batch_size(batch_size, sampling.image, source.engine)
+    threads = check_workers(workers)
+    source.check({sampling.index: sampling.image}, batch_size=rows)
+    source.draw([sampling], workers=threads, batch_size=rows)

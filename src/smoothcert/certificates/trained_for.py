@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from smoothcert.data import DATASETS, Dataset
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.noise import NoiseLaw
+from smoothcert.noise import NoiseLaw, in_words
 from smoothcert.visible import visible
 
 if TYPE_CHECKING:
     from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 
 _log = logging.getLogger("smoothcert")
-_SAME_BUT_FOR_ROUNDING = {"gaussian", "grid-gaussian"}  # to the grid of 8-bit images
 
 
 @dataclass(frozen=True)
@@ -42,7 +41,7 @@ class TrainedFor:
         unnamed = dataset.name not in DATASETS and dataset.class_names == _numbers(dataset)
         if not unnamed and dataset.class_names != self.class_names:
             other.append("with other classes")
-        if not _is_same(self.noise, noise):
+        if not self.noise.is_same(noise):
             other.append(f"under {_called(noise)} noise (trained under {_called(self.noise)})")
         if not other:
             return None
@@ -78,10 +77,5 @@ def _numbers(dataset: Dataset) -> tuple[str, ...]:
     return tuple(str(number) for number in range(dataset.num_classes))
 
 
-def _is_same(one: NoiseLaw, other: NoiseLaw) -> bool:
-    names = {one.law_name, other.law_name}
-    return one.describe() == other.describe() or (names == _SAME_BUT_FOR_ROUNDING and one.std == other.std)
-
-
 def _called(noise: NoiseLaw) -> str:
-    return f"{noise.law_name} " + ", ".join(f"{name} {value:g}" for name, value in noise.parameters().items())
+    return f"{noise.law_name} {in_words(noise.parameters())}"

@@ -11,8 +11,14 @@ import typer
 from numpy.typing import NDArray
 
 from smoothcert.certificates import MOST_RADII, check_list, check_radius
-from smoothcert.cli.options import DataDir, choose_seed, read_numbers
-from smoothcert.cli.paths import folder_option, path_argument, path_option
+from smoothcert.cli.options import (
+    DataDir,
+    choose_seed,
+    folder_option,
+    path_argument,
+    path_option,
+    read_numbers,
+)
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.ensembles import common_holdout
 from smoothcert.errors import InvalidArgumentError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Callable
 from importlib.metadata import version
 from typing import Annotated, NoReturn
 
@@ -17,6 +18,7 @@ from smoothcert.cli.demo import demo
 from smoothcert.cli.ensemble import ensemble
 from smoothcert.cli.export import export
 from smoothcert.cli.listings import datasets, methods, models, recipes
+from smoothcert.cli.members import EXITS, FEW_VOTES, NOISE, PROCEDURE, ROWS, OptionGroup, command_with
 from smoothcert.cli.predict import predict
 from smoothcert.cli.sweep import sweep
 from smoothcert.cli.train import train
@@ -52,31 +54,33 @@ def _common(
     pass
 
 
-for command in (
-    demo,
-    train,
-    sweep,
-    ensemble,
-    certify,
-    predict,
-    attack,
-    audit,
-    analyze,
-    export,
-    recipes,
-    datasets,
-    models,
-    methods,
-):
-    app.command()(command)
+_COMMANDS: dict[Callable[..., None], tuple[OptionGroup, ...]] = {
+    demo: (),
+    train: (ROWS,),
+    sweep: (ROWS, FEW_VOTES),
+    ensemble: (EXITS,),
+    certify: (NOISE, PROCEDURE),
+    predict: (NOISE,),
+    attack: (NOISE,),
+    audit: (),
+    analyze: (),
+    export: (),
+    recipes: (),
+    datasets: (),
+    models: (),
+    methods: (),
+}
+"""All commands, in the order of the help, with the groups of options that come from members."""
+
+for command, groups in _COMMANDS.items():
+    app.command(cls=command_with(*groups))(command)
 
 
 def main() -> None:
     """Run the command line; exit code 2 and one sentence on a user's mistake."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(
-            stream, io.TextIOWrapper
-        ):  # names that the terminal has no characters for are no reason to fail
+        # Names that the terminal has no characters for are no reason to fail.
+        if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     try:
         app()

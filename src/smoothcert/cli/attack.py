@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 import typer
@@ -15,8 +15,7 @@ from smoothcert.atomic import write_atomically
 from smoothcert.attacks import METHODS
 from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli import options as opt
-from smoothcert.cli.paths import folder_option, path_option
-from smoothcert.data import select_indices
+from smoothcert.cli.members import NOISE, choose_classifier
 from smoothcert.noise import noise_from
 from smoothcert.report import (
     Summary,
@@ -35,38 +34,47 @@ from smoothcert.workflows import attack_images
 _SIGMAS = (0.5, 1.0, 1.5, 2.0, 3.0)  # default radii where no run says which
 
 
-def attack(
-    model: opt.ModelFolder,
-    out: Annotated[Path, folder_option("--out", text="Folder to write to.")],
-    dataset: opt.DatasetName = None,
-    data_dir: opt.DataDir = None,
-    every: Annotated[int | None, typer.Option("--every", help="Every K-th test image.")] = None,
-    first: Annotated[int | None, typer.Option("--first", help="The first N test images.")] = None,
-    indices: Annotated[str | None, typer.Option("--indices", help="Test images A:B.")] = None,
+@dataclass(frozen=True)
+class Attacking:
+    """How images are attacked, and how an attempt is judged."""
+
     radii: Annotated[
         str | None,
         typer.Option("--radii", help="l2 radii R1,R2,..; the run's, or .5 to 3 sigma, by default."),
-    ] = None,
-    method: Annotated[str, typer.Option("--method", help=f"{', '.join(METHODS)}; see above.")] = "pgd",
+    ] = None
+    method: Annotated[str, typer.Option("--method", help=f"{', '.join(METHODS)}; see above.")] = "pgd"
     steps: Annotated[
         int | None,
         typer.Option(
             "--steps", help="Gradient steps of pgd and ddn, 20 by default; the others' budgets are published."
         ),
-    ] = None,
-    m: Annotated[int, typer.Option("--m", help="Noises whose mean softmax the attack follows.")] = 128,
-    n: Annotated[int, typer.Option("--n", help="Votes of PREDICT, which judges every attempt.")] = 1_000,
-    alpha: opt.Alpha = 0.001,
-    run: Annotated[
-        Path | None,
-        path_option("--run", text="Run of this model, to hold its certificates against the attack."),
-    ] = None,
-    noise: opt.NoiseName = None,
-    sigma: opt.Sigma = None,
-    seed: opt.Seed = None,
-    workers: opt.Workers = None,
+    ] = None
+    m: Annotated[int, typer.Option("--m", help="Noises whose mean softmax the attack follows.")] = 128
+    n: Annotated[int, typer.Option("--n", help="Votes of PREDICT, which judges every attempt.")] = 1_000
+    alpha: opt.Alpha = 0.001
+    seed: opt.Seed = None
+    workers: opt.Workers = None
     engine: Annotated[
         str | None, typer.Option("--engine", help="Of PREDICT; the run's, else auto, by default.")
+    ] = None
+
+    def settings(self, run: Run | None, sigma: float) -> dict[str, Any]:
+        """Return them as the arguments of an attack."""
+        radii = _radii(self.radii, run, sigma)
+        return {**asdict(self), "radii": radii, "seed": opt.choose_seed(self.seed)}
+
+
+@opt.unfolded
+def attack(
+    ctx: typer.Context,
+    model: opt.ModelFolder,
+    out: Annotated[Path, opt.folder_option("--out", text="Folder to write to.")],
+    source: opt.Source,
+    subset: opt.Subset,
+    attacking: Attacking,
+    run: Annotated[
+        Path | None,
+        opt.path_option("--run", text="Run of this model, to hold its certificates against the attack."),
     ] = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue the attack in --out, or start it.")
@@ -90,63 +98,57 @@ def attack(
 
       smoothcert attack demo/models/ensemble --method autoattack --m 32 --first 20 --radii 0.5 --out attacks/auto
     """
-    images = opt.load_images(model, dataset, data_dir)
+    images = source.load(model)
     certified = None if run is None else Run.open(run)
-    picked = select_indices(len(images), every=every, first=first, indices=indices)
-    chosen = every is not None or first is not None or indices is not None
-    classifier = _classifier(model, noise, sigma, certified)
+    picked = subset.pick(images)
+    classifier = _classifier(model, NOISE.given(ctx), certified)
     try:
-        found = attack_images(
+        results = attack_images(
             classifier,
             images,
-            radii=_radii(radii, certified, classifier.noise.std),
-            indices=picked if chosen or certified is None else None,
-            method=method,
-            steps=steps,
-            m=m,
-            n=n,
-            alpha=alpha,
-            seed=opt.choose_seed(seed),
+            indices=picked if subset.is_chosen or certified is None else None,
             run=certified,
-            engine=engine,
-            workers=workers,
             out=out,
             resume=resume,
             show_progress=True,
             on_plan=lambda text: say(text, error=True),
+            **attacking.settings(certified, classifier.noise.std),
         )
     except KeyboardInterrupt:
         print("stopped; attacked images are kept, the same command with --resume continues", file=sys.stderr)
         raise typer.Exit(130) from None
-    write_atomically(out / "attack.json", json.dumps(attack_to_json(found), indent=2) + "\n")
-    whole = certified is not None and not chosen
-    _draw(found, certified, out)
+    content = json.dumps(attack_to_json(results), indent=2)
+    write_atomically(out / "attack.json", content + "\n")
+    _draw(results, certified, out)
+    whole = certified is not None and not subset.is_chosen
     if certified is not None and whole:
         title, name = f"{run} under attack", str(run)
-        write_report({name: certified}, out / "report.html", title=title, attack=found, models={name: model})
+        write_report(
+            {name: certified}, out / "report.html", title=title, attack=results, models={name: model}
+        )
     if as_json:
-        print(json.dumps(attack_to_json(found), indent=2))
+        print(content)
     else:
-        print_attack(found)
+        print_attack(results)
         say(f"Curve: {out / 'accuracy.png'}" + (f"  Page: {out / 'report.html'}" if whole else ""))
 
 
-def _classifier(model: Path, noise: str | None, sigma: float | None, run: Run | None) -> SmoothedClassifier:
+def _classifier(model: Path, given: dict[str, Any], run: Run | None) -> SmoothedClassifier:
     """Load a model folder, under the noise of the run unless the options say another."""
-    if run is None or noise is not None or sigma is not None:
-        return opt.choose_classifier(model, noise, sigma)
+    if run is None or given:
+        return choose_classifier(model, given)
     return load_classifier(model, noise=noise_from(dict(run.manifest["noise"])))
 
 
-def _draw(found: AttackResults, run: Run | None, out: Path) -> None:
+def _draw(results: AttackResults, run: Run | None, out: Path) -> None:
     """Draw the attack's curve, above that of the same images' certificates if there are any."""
     if run is None:
-        save_figure(attack_figure(found), out / "accuracy.png")
+        save_figure(attack_figure(results), out / "accuracy.png")
         return
     whole = Summary.of_run(run)
-    attacked = np.isin(whole.results.index, [image.index for image in found.images])
+    attacked = np.isin(whole.results.index, [image.index for image in results.images])
     summary = replace(whole, results=whole.results.only(attacked))
-    save_figure(certified_accuracy_figure([summary], attack=found), out / "accuracy.png")
+    save_figure(certified_accuracy_figure([summary], attack=results), out / "accuracy.png")
 
 
 def _radii(text: str | None, run: Run | None, sigma: float) -> tuple[float, ...]:

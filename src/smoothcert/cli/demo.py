@@ -13,14 +13,13 @@ from typing import Annotated
 import typer
 
 from smoothcert.cli import options as opt
-from smoothcert.cli.paths import folder_option
 from smoothcert.report import Summary, print_summaries, say
 from smoothcert.sampling import check_workers
 from smoothcert.workflows import run_demo
 
 
 def demo(
-    out: Annotated[Path, folder_option("--out", text="Folder to write to.")] = Path("demo"),
+    out: Annotated[Path, opt.folder_option("--out", text="Folder to write to.")] = Path("demo"),
     seed: Annotated[str, typer.Option("--seed", help="Seed of the noise.")] = "0",
     workers: opt.Workers = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page when it is done.")] = False,

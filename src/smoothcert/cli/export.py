@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from smoothcert.atomic import check_target
-from smoothcert.cli.paths import path_argument, path_option
+from smoothcert.cli.options import path_argument, path_option
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import say
 from smoothcert.store import EXPORTERS, Run, export_run, write_export

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from smoothcert.atomic import check_target, write_atomically
-from smoothcert.data import load_dataset, select_indices
+from smoothcert.cli.options import Subset
+from smoothcert.data import load_dataset
 from smoothcert.ensembles import Perturbation
 from smoothcert.errors import StoreError
 from smoothcert.progress import progress
@@ -22,9 +23,7 @@ def run_per_input(
     *,
     dataset: str,
     data_dir: Path | None,
-    every: int | None,
-    first: int | None,
-    indices: str | None,
+    subset: Subset,
     n: int | None,
     alpha: float | None,
     draws: int | None,
@@ -39,7 +38,7 @@ def run_per_input(
     if check_target(file) is not None:
         raise StoreError(f"{file} is there already; choose another folder or remove it")
     images = load_dataset(dataset, split="test", data_dir=data_dir)
-    picked = select_indices(len(images), every=every, first=first, indices=indices)
+    picked = subset.pick(images)
     with progress("claiming (no certificates)", len(picked), shown=True) as show:
         study = study_per_input(
             members,

@@ -10,21 +10,20 @@ import typer
 
 from smoothcert.certificates import check_match
 from smoothcert.cli import options as opt
+from smoothcert.cli.members import NOISE, choose_classifier
 from smoothcert.data import select_indices
 from smoothcert.seeding import check_seed
 from smoothcert.visible import visible
 
 
+@opt.unfolded
 def predict(
+    ctx: typer.Context,
     model: opt.ModelFolder,
-    dataset: opt.DatasetName = None,
-    data_dir: opt.DataDir = None,
-    indices: Annotated[str, typer.Option("--indices", help="Test images A:B.")] = "0:10",
-    noise: opt.NoiseName = None,
-    sigma: opt.Sigma = None,
-    keep: opt.Keep = None,
-    levels: opt.Levels = None,
-    sound: opt.Sound = False,
+    source: opt.Source,
+    indices: Annotated[
+        str, typer.Option("--indices", help="Test images A:B.", rich_help_panel="Test images")
+    ] = "0:10",
     n: Annotated[int, typer.Option("--n", help="Votes per image.")] = 1_000,
     alpha: opt.Alpha = 0.001,
     seed: opt.Seed = None,
@@ -41,25 +40,19 @@ def predict(
 
       smoothcert predict demo/models/ensemble --dataset digits --indices 0:5
     """
-    classifier = opt.choose_classifier(model, noise, sigma, keep=keep, levels=levels, sound=sound)
-    images = opt.load_images(model, dataset, data_dir)
+    classifier = choose_classifier(model, NOISE.given(ctx))
+    images = source.load(model)
     answers, secret = [], check_seed(opt.choose_seed(seed))
     picked = select_indices(len(images), indices=indices)
     check_match(classifier, images, picked)
     for index in picked:
-        found = classifier.predict(
-            images.image(index),
-            n,
-            alpha,
-            seed=secret,
-            index=index,
-            engine=engine,
-            workers=workers,
+        predicted = classifier.predict(
+            images.image(index), n, alpha, seed=secret, index=index, engine=engine, workers=workers
         )
         label = int(images.labels[index])
-        answers.append({"idx": index, "label": label, "predicted": found})
+        answers.append({"idx": index, "label": label, "predicted": predicted})
         if not as_json:
-            name = "abstain" if found is None else images.class_names[found]
+            name = "abstain" if predicted is None else images.class_names[predicted]
             shown = visible(str(name)), visible(str(images.class_names[label]))
             print(f"{index}\t{shown[0]}\t(label {shown[1]})", flush=True)
     if as_json:

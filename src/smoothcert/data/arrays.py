@@ -43,11 +43,11 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
 
 def as_pixels(images: Any) -> NDArray[Any]:
     """Return images as uint8 or float32; `Dataset` refuses other types."""
-    found = as_array("images", images)
-    if np.issubdtype(found.dtype, np.floating):
+    pixels = as_array("images", images)
+    if np.issubdtype(pixels.dtype, np.floating):
         with np.errstate(over="ignore"):  # becomes infinite, which the certifier refuses
-            return found.astype(np.float32, copy=False)
-    return found
+            return pixels.astype(np.float32, copy=False)
+    return pixels
 
 
 def as_labels(labels: Any) -> NDArray[np.int64]:
@@ -56,14 +56,14 @@ def as_labels(labels: Any) -> NDArray[np.int64]:
         raise DataError(
             "labels are missing; give the images' labels beside them: from_arrays(images, labels)"
         )
-    found = as_array("labels", labels)
-    if not np.issubdtype(found.dtype, np.integer):
-        raise DataError(f"labels must be integers, got dtype {found.dtype}; convert them to int64")
-    if found.size and int(found.max()) >= 2**63:
+    numbers = as_array("labels", labels)
+    if not np.issubdtype(numbers.dtype, np.integer):
+        raise DataError(f"labels must be integers, got dtype {numbers.dtype}; convert them to int64")
+    if numbers.size and int(numbers.max()) >= 2**63:
         raise DataError(
-            f"labels must be numbers of classes, got {int(found.max())}; number the classes from 0"
+            f"labels must be numbers of classes, got {int(numbers.max())}; number the classes from 0"
         )
-    return found.astype(np.int64, copy=False)
+    return numbers.astype(np.int64, copy=False)
 
 
 def numbered_classes(labels: NDArray[np.int64]) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""CIFAR-10 and CIFAR-100, from their python batches (pickles) or their binary version.
+"""The files of CIFAR-10 and CIFAR-100: python batches (pickles), or the binary version.
 
 Of the 50,000 training images the last 5,000 are the hold-out (a tenth, where a folder has fewer), so 45,000 are
 trained on; the test split has 10,000. CIFAR-100 is labelled by its 100 fine classes. Mean and standard deviation
@@ -14,33 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.data.dataset import Dataset
-from smoothcert.data.files import MOST_DATA_BYTES, checked_labels, find_files
-from smoothcert.data.loading import DATASETS, DataSource
+from smoothcert.data.files import MOST_DATA_BYTES, checked_labels
 from smoothcert.data.safe_pickle import read_pickle
-from smoothcert.data.splits import SPLITS, training_part
+from smoothcert.data.source import DataSource, Request
+from smoothcert.data.splits import SPLITS
 from smoothcert.errors import DataError
 from smoothcert.reading import read_bytes
 
 _ORIGIN = "https://www.cs.toronto.edu/~kriz/cifar.html"
 _PIXELS = 3 * 32 * 32
-_CIFAR10 = "airplane automobile bird cat deer dog frog horse ship truck"
-_CIFAR100 = """
-apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can castle
-caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile cup dinosaur dolphin elephant
-flatfish forest fox girl hamster house kangaroo keyboard lamp lawn_mower leopard lion lizard lobster man maple_tree
-motorcycle mountain mouse mushroom oak_tree orange orchid otter palm_tree pear pickup_truck pine_tree plain plate
-poppy porcupine possum rabbit raccoon ray road rocket rose sea seal shark shrew skunk skyscraper snail snake spider
-squirrel streetcar sunflower sweet_pepper table tank telephone television tiger tractor train trout tulip turtle
-wardrobe whale willow_tree wolf woman worm
-"""
 
 
 @dataclass(frozen=True)
-class _Edition:
-    """What differs between the two data sets.
+class CifarBatches:
+    """Files of 32x32 colour pictures, as one of the two published sets has them.
 
     Args:
-        name: the data set's name.
         folders: names of the folders that the published archives unpack to.
         train: names of the training files, without the ending of the binary version.
         test: name of the test file, likewise.
@@ -49,7 +38,6 @@ class _Edition:
         class_names: in the order of the labels.
     """
 
-    name: str
     folders: tuple[str, str]
     train: tuple[str, ...]
     test: str
@@ -57,33 +45,45 @@ class _Edition:
     label_bytes: int
     class_names: tuple[str, ...]
 
-    def read(self, split: str, data_dir: Path | None, holdout: int | None) -> Dataset:
-        """Return one split from the first of the known places that has its files."""
-        names = (self.test,) if split == "test" else self.train
-        inner = ("", *self.folders)
-        paths = find_files(
-            data_dir,
-            [*inner, *(f"{self.name}/{folder}".rstrip("/") for folder in inner)],
-            [names, [f"{name}.bin" for name in names]],
-            name=self.name,
-            origin=_ORIGIN,
-        )
-        parts = [self._binary(path) if path.suffix == ".bin" else self._pickled(path) for path in paths]
-        images = np.concatenate([pixels for pixels, _ in parts]).reshape(-1, 3, 32, 32)
-        labels = np.concatenate([targets for _, targets in parts])
-        part = slice(None) if split == "test" else training_part(split, len(images), holdout)
-        return Dataset.from_arrays(
-            images[part], labels[part], name=self.name, split=split, class_names=self.class_names
+    def source(self) -> DataSource:
+        """Return these files as a data set, in the published number."""
+        return DataSource(
+            summary=f"60,000 32x32 colour pictures in {len(self.class_names)} classes, from python or binary batches; "
+            "45,000 train, 5,000 holdout, 10,000 test",
+            splits=SPLITS,
+            read=self._read,
+            input_shape=(3, 32, 32),
+            num_classes=len(self.class_names),
+            mean=(0.4914, 0.4822, 0.4465),
+            std=(0.2023, 0.1994, 0.2010),
+            augmentation="crop-flip",
+            train_size=45_000,
         )
 
-    def _pickled(self, path: Path) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    def _read(self, request: Request) -> Dataset:
+        """Return one split from the first of the known places that has its files."""
+        names = (self.test,) if request.split == "test" else self.train
+        inner = ("", *self.folders)
+        paths = request.files(
+            [*inner, *(f"{request.name}/{folder}".rstrip("/") for folder in inner)],
+            [names, [f"{name}.bin" for name in names]],
+            _ORIGIN,
+        )
+        parts = [
+            self._binary(path) if path.suffix == ".bin" else self._pickled(path, request.name)
+            for path in paths
+        ]
+        images = np.concatenate([pixels for pixels, _ in parts]).reshape(-1, 3, 32, 32)
+        labels = np.concatenate([targets for _, targets in parts])
+        part = request.part(len(images))
+        return request.of_arrays(images[part], labels[part], self.class_names)
+
+    def _pickled(self, path: Path, name: str) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
         """Read one python batch: pixels, (N, 3072), and labels."""
         batch = read_pickle(path)
         for key in ("data", self.labels):
             if key not in batch:
-                raise DataError(
-                    f"{path} has no {key!r}, so it is no batch of {self.name}; get the file again"
-                )
+                raise DataError(f"{path} has no {key!r}, so it is no batch of {name}; get the file again")
         pixels = batch["data"]
         if not isinstance(pixels, np.ndarray) or pixels.dtype != np.uint8 or pixels.shape[1:] != (_PIXELS,):
             got = (
@@ -110,46 +110,3 @@ class _Edition:
             rows[:, self.label_bytes - 1], path, count=len(rows), num_classes=len(self.class_names)
         )
         return rows[:, self.label_bytes :], labels
-
-
-def _source(edition: _Edition) -> DataSource:
-    """Enter one of the two data sets into the table."""
-    count = len(edition.class_names)
-    return DATASETS.register(edition.name)(
-        DataSource(
-            summary=f"60,000 32x32 colour pictures in {count} classes, from python or binary batches; 45,000 train, "
-            "5,000 holdout, 10,000 test",
-            splits=SPLITS,
-            read=edition.read,
-            input_shape=(3, 32, 32),
-            num_classes=count,
-            mean=(0.4914, 0.4822, 0.4465),
-            std=(0.2023, 0.1994, 0.2010),
-            augmentation="crop-flip",
-            train_size=45_000,
-        )
-    )
-
-
-CIFAR10 = _source(
-    _Edition(
-        name="cifar10",
-        folders=("cifar-10-batches-py", "cifar-10-batches-bin"),
-        train=tuple(f"data_batch_{number}" for number in range(1, 6)),
-        test="test_batch",
-        labels="labels",
-        label_bytes=1,
-        class_names=tuple(_CIFAR10.split()),
-    )
-)
-CIFAR100 = _source(
-    _Edition(
-        name="cifar100",
-        folders=("cifar-100-python", "cifar-100-binary"),
-        train=("train",),
-        test="test",
-        labels="fine_labels",
-        label_bytes=2,
-        class_names=tuple(_CIFAR100.split()),
-    )
-)

@@ -103,14 +103,14 @@ class Dataset:
         Computed each time: whoever made the data set may still change the arrays behind it. For picture files,
         `PictureFiles.update_digest` says what stands for the images.
         """
-        found = hashlib.sha256()
+        content = hashlib.sha256()
         if isinstance(self.images, PictureFiles):
-            self.images.update_digest(found)
+            self.images.update_digest(content)
         else:
-            _update_digest(found, self.images)
-        _update_digest(found, self.labels)
-        found.update(json.dumps(self.class_names).encode())
-        return found.hexdigest()
+            _update_digest(content, self.images)
+        _update_digest(content, self.labels)
+        content.update(json.dumps(self.class_names).encode())
+        return content.hexdigest()
 
 
 def _update_digest(digest: Any, array: NDArray[Any]) -> None:

@@ -21,6 +21,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothcert.arguments import usable_cores
 from smoothcert.data.picture import CROP, decode_picture
 
 FEW = 16  # pictures up to which a process of its own would cost more than it saves
@@ -43,11 +44,11 @@ def decode_pictures(
         workers: processes to use, 1 for none but this; None: this one for 16 pictures or fewer, else one per core.
     """
     crops: list[list[float] | None] = [None] * len(paths) if numbers is None else numbers.tolist()
-    count = _cores() if workers is None and len(paths) > FEW else workers or 1
-    found = np.empty((len(paths), 3, CROP, CROP), dtype=np.uint8)
+    count = usable_cores() if workers is None and len(paths) > FEW else workers or 1
+    pictures = np.empty((len(paths), 3, CROP, CROP), dtype=np.uint8)
     for place, pixels in enumerate(_decoded(paths, crops, count)):
-        found[place] = pixels
-    return found
+        pictures[place] = pixels
+    return pictures
 
 
 def _decoded(
@@ -69,11 +70,6 @@ def _decoded(
                 stacklevel=2,
             )
     return [decode_picture(path, crop) for path, crop in zip(paths, crops, strict=True)]
-
-
-def _cores() -> int:
-    """Return the number of cores that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _pool(count: int) -> ProcessPoolExecutor:

@@ -79,17 +79,17 @@ def checked_labels(labels: Any, path: Path, *, count: int, num_classes: int) -> 
         raise DataError(
             f"the labels of {path} are no list of integers: {brief(type(labels))}; get the file again"
         )
-    found = np.asarray(labels)
-    if found.ndim != 1 or not np.issubdtype(found.dtype, np.integer):
+    numbers = np.asarray(labels)
+    if numbers.ndim != 1 or not np.issubdtype(numbers.dtype, np.integer):
         raise DataError(
-            f"the labels of {path} must be a list of integers, got {found.dtype} of shape {found.shape}; "
+            f"the labels of {path} must be a list of integers, got {numbers.dtype} of shape {numbers.shape}; "
             "get the file again"
         )
-    if len(found) != count:
-        raise DataError(f"{path} has {len(found)} labels for {count} images; get the file again")
-    wrong = found[(found < 0) | (found >= num_classes)]
+    if len(numbers) != count:
+        raise DataError(f"{path} has {len(numbers)} labels for {count} images; get the file again")
+    wrong = numbers[(numbers < 0) | (numbers >= num_classes)]
     if len(wrong):
         raise DataError(
             f"{path} has the label {int(wrong[0])}, but labels lie in 0..{num_classes - 1}; get the file again"
         )
-    return found.astype(np.int64)
+    return numbers.astype(np.int64)

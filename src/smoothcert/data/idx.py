@@ -1,4 +1,4 @@
-"""MNIST and Fashion-MNIST from their idx files, plain or gzipped.
+"""Idx files, plain or gzipped, as those of MNIST and of sets that took over its names of files.
 
 Of the 60,000 training images the last 5,000 are the hold-out (a tenth, where a folder has fewer than 50,000), so
 55,000 are trained on; the test split has 10,000.
@@ -12,21 +12,20 @@ import io
 import math
 import struct
 import zlib
-from functools import partial
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.data.dataset import Dataset
-from smoothcert.data.files import MOST_DATA_BYTES, checked_labels, find_files
-from smoothcert.data.loading import DATASETS, DataSource
-from smoothcert.data.splits import SPLITS, training_part
+from smoothcert.data.files import MOST_DATA_BYTES, checked_labels
+from smoothcert.data.source import DataSource, Request
+from smoothcert.data.splits import SPLITS
 from smoothcert.errors import DataError
 from smoothcert.reading import read_bytes
 
 _MOST_AXES = 8
-_STEMS = {"train": "train", "holdout": "train", "test": "t10k"}
 # Who published labels with these digests (first 16 hex digits of SHA-256 over the labels alone).
 _OWNERS = {
     "1feba77c54802fa5": "mnist",
@@ -34,18 +33,6 @@ _OWNERS = {
     "657fbd221bfc9f41": "fashion-mnist",
     "3d0e6c6ea990b53b": "fashion-mnist",
 }
-_FASHION = (
-    "T-shirt/top",
-    "Trouser",
-    "Pullover",
-    "Dress",
-    "Coat",
-    "Sandal",
-    "Shirt",
-    "Sneaker",
-    "Bag",
-    "Ankle boot",
-)
 
 
 def read_idx(path: Path) -> NDArray[np.uint8]:
@@ -84,32 +71,47 @@ def _shape(path: Path, start: bytes, file: io.BufferedIOBase) -> tuple[int, ...]
     return shape
 
 
-def _read(
-    name: str,
-    class_names: tuple[str, ...],
-    origin: str,
-    split: str,
-    data_dir: Path | None,
-    holdout: int | None,
-) -> Dataset:
-    """Return one split from the files in a folder of the data set's name inside `data_dir`, or in `data_dir`."""
+@dataclass(frozen=True)
+class IdxFiles:
+    """Images of 28x28 pixels in 10 classes, in the four files of MNIST's names.
 
-    def find(home: Path | None, folders: list[str], kind: str) -> Path:
-        stem = f"{_STEMS[split]}-{kind}-ubyte"
-        return find_files(home, folders, [[stem], [f"{stem}.gz"]], name=name, origin=origin)[0]
+    Args:
+        class_names: in the order of the labels.
+        origin: where the files are published.
+    """
 
-    images_path = find(data_dir, [name, ""], "images-idx3")
-    # From the same folder: the images of one data set must not meet the labels of the other.
-    labels_path = find(images_path.parent, [""], "labels-idx1")
-    _refuse_other(name, labels_path)
-    images = read_idx(images_path)
-    if images.shape[1:] != (28, 28):
-        raise DataError(f"{images_path} must hold 28x28 images, got shape {images.shape}; get the file again")
-    labels = checked_labels(read_idx(labels_path), labels_path, count=len(images), num_classes=10)
-    part = slice(None) if split == "test" else training_part(split, len(images), holdout)
-    return Dataset.from_arrays(
-        images[part, None], labels[part], name=name, split=split, class_names=class_names
-    )
+    class_names: tuple[str, ...]
+    origin: str
+
+    def source(self, what: str) -> DataSource:
+        """Return these files as a data set of `what`, in the published number."""
+        return DataSource(
+            summary=f"70,000 28x28 {what} in 10 classes, from idx files; 55,000 train, 5,000 holdout, 10,000 test",
+            splits=SPLITS,
+            read=self._read,
+            input_shape=(1, 28, 28),
+            num_classes=10,
+            train_size=55_000,
+        )
+
+    def _read(self, request: Request) -> Dataset:
+        """Return one split from the files in a folder of the data set's name inside `data_dir`, or in `data_dir`."""
+        images_path = self._find(request, [request.name, ""], "images-idx3")
+        # From the same folder: the images of one data set must not meet the labels of the other.
+        labels_path = self._find(replace(request, data_dir=images_path.parent), [""], "labels-idx1")
+        _refuse_other(request.name, labels_path)
+        images = read_idx(images_path)
+        if images.shape[1:] != (28, 28):
+            raise DataError(
+                f"{images_path} must hold 28x28 images, got shape {images.shape}; get the file again"
+            )
+        labels = checked_labels(read_idx(labels_path), labels_path, count=len(images), num_classes=10)
+        part = request.part(len(images))
+        return request.of_arrays(images[part, None], labels[part], self.class_names)
+
+    def _find(self, request: Request, folders: list[str], kind: str) -> Path:
+        stem = f"{'t10k' if request.split == 'test' else 'train'}-{kind}-ubyte"
+        return request.files(folders, [[stem], [f"{stem}.gz"]], self.origin)[0]
 
 
 def _refuse_other(name: str, labels_path: Path) -> None:
@@ -119,25 +121,3 @@ def _refuse_other(name: str, labels_path: Path) -> None:
         raise DataError(
             f"{labels_path} is a file of {owner}, not of {name}; give the folder of {name} with --data-dir"
         )
-
-
-def _source(name: str, class_names: tuple[str, ...], what: str, origin: str) -> DataSource:
-    """Enter one of the two data sets into the table."""
-    return DATASETS.register(name)(
-        DataSource(
-            summary=f"70,000 28x28 {what} in 10 classes, from idx files; 55,000 train, 5,000 holdout, 10,000 test",
-            splits=SPLITS,
-            read=partial(_read, name, class_names, origin),
-            input_shape=(1, 28, 28),
-            num_classes=10,
-            train_size=55_000,
-        )
-    )
-
-
-MNIST = _source(
-    "mnist", tuple("0123456789"), "handwritten digits", "https://ossci-datasets.s3.amazonaws.com/mnist/"
-)
-FASHION_MNIST = _source(
-    "fashion-mnist", _FASHION, "pictures of clothes", "https://github.com/zalandoresearch/fashion-mnist"
-)

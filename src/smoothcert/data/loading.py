@@ -1,49 +1,20 @@
-"""Data sets by name: the table of sources, and the one function that reads from it."""
+"""Data sets by name: the registry of sources, and the one function that reads from it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from smoothcert.arguments import check_path
 from smoothcert.data.dataset import Dataset
+from smoothcert.data.source import DataSource, Request
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.registry import Table
+from smoothcert.registry import Registry
 from smoothcert.visible import brief
 
-
-@dataclass(frozen=True)
-class DataSource:
-    """Where the splits of one data set come from.
-
-    Not the data: nothing is read before `read` is called.
-
-    Args:
-        summary: one line for listings.
-        splits: names of the splits, e.g. ("train", "holdout", "test").
-        read: from a split's name, the folder of files (None: the source's own place) and the size of the hold-out
-            (None: the usual one) to the data.
-        input_shape: shape of one image.
-        num_classes: number of classes; None if the files decide.
-        mean: per channel, in pixel units: what a network's first layer subtracts.
-        std: per channel, in pixel units: what it then divides by.
-        augmentation: name in `AUGMENTATIONS` of the one usually trained with.
-        train_size: images in the train split of the published files, hold-out taken off; None if the files decide.
-    """
-
-    summary: str
-    splits: tuple[str, ...]
-    read: Callable[[str, Path | None, int | None], Dataset]
-    input_shape: tuple[int, ...]
-    num_classes: int | None
-    mean: tuple[float, ...] = (0.0,)
-    std: tuple[float, ...] = (1.0,)
-    augmentation: str = "none"
-    train_size: int | None = None
-
-
-DATASETS: Table[DataSource] = Table("dataset")
+DATASETS: Registry[DataSource] = Registry(
+    "dataset", "smoothcert.data.sets", lambda value: isinstance(value, DataSource)
+)
 
 
 def load_dataset(
@@ -71,4 +42,4 @@ def load_dataset(
             "there is no hold-out to read: all training images are trained on (holdout=0)"
         )
     folder = None if data_dir is None else check_path("data_dir", data_dir)
-    return replace(source.read(split, folder, holdout), data_dir=folder)
+    return replace(source.read(Request(name, split, folder, holdout)), data_dir=folder)

@@ -39,13 +39,13 @@ def read_mat(path: Path, *, most: int) -> dict[str, NDArray[Any]]:
     if len(content) < _HEADER or bytes(content[124:128]) not in (b"\x00\x01IM", b"\x01\x00MI"):
         raise DataError("it does not begin as one")
     order = "<" if bytes(content[126:128]) == b"IM" else ">"
-    found: dict[str, NDArray[Any]] = {}
+    variables: dict[str, NDArray[Any]] = {}
     for kind, body in _elements(content[_HEADER:], order):
         if kind == _COMPRESSED:
             kind, body = _unpacked(body, order, most)
         if kind == _MATRIX and (variable := _variable(body, order)) is not None:
-            found[variable[0]] = variable[1]
-    return found
+            variables[variable[0]] = variable[1]
+    return variables
 
 
 def _elements(content: memoryview, order: str) -> Iterator[tuple[int, memoryview]]:

@@ -87,8 +87,8 @@ def _random_crop(picture: Image, numbers: Sequence[float]) -> Image:
     """Cut out the part that the numbers choose, resize it and mirror it if the last number is under 1/2."""
     from PIL.Image import Resampling, Transpose
 
-    found = picture.resize((CROP, CROP), Resampling.BILINEAR, box=random_box(*picture.size, numbers))
-    return found.transpose(Transpose.FLIP_LEFT_RIGHT) if numbers[-1] < 0.5 else found
+    cropped = picture.resize((CROP, CROP), Resampling.BILINEAR, box=random_box(*picture.size, numbers))
+    return cropped.transpose(Transpose.FLIP_LEFT_RIGHT) if numbers[-1] < 0.5 else cropped
 
 
 def random_box(width: int, height: int, numbers: Sequence[float]) -> Box:

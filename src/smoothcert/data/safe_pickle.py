@@ -86,12 +86,12 @@ class _Array:
             or not isinstance(shape, tuple)
         ):
             raise DataError("it holds an array whose content is not plain bytes")
-        found = kind.make()
+        dtype = kind.make()
         if not all(isinstance(side, int) and side >= 0 for side in shape):
             raise DataError(f"it holds an array of shape {shape}")
-        if math.prod(shape) * found.itemsize != len(raw):
+        if math.prod(shape) * dtype.itemsize != len(raw):
             raise DataError(f"it holds {len(raw)} bytes for an array of shape {shape}")
-        return np.frombuffer(raw, found).reshape(shape, order="F" if _text(order) == "F" else "C")
+        return np.frombuffer(raw, dtype).reshape(shape, order="F" if _text(order) == "F" else "C")
 
 
 def _text(value: object) -> str:
@@ -164,10 +164,10 @@ def read_pickle(path: Path) -> dict[str, Any]:
     try:
         content = read_bytes(path, DataError, most=MOST_DATA_BYTES)
         _refuse_odd_steps(content)
-        found = _Unpickler(content).load()
-        if not isinstance(found, dict):
-            raise DataError(f"it holds no dictionary but {type(found).__name__}")
-        return {_text(key): _value(value) for key, value in found.items()}
+        values = _Unpickler(content).load()
+        if not isinstance(values, dict):
+            raise DataError(f"it holds no dictionary but {type(values).__name__}")
+        return {_text(key): _value(value) for key, value in values.items()}
     except DataError as error:
         raise DataError(
             f"{path} is not read: {error}; get the file again from where it is published"

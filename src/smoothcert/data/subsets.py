@@ -70,16 +70,16 @@ def parse_subset(text: str, size: int) -> tuple[int, ...]:
 
 def _places(size: int, text: str) -> tuple[int, ...]:
     """Read parts with commas between them, in ascending order; an image may be chosen once only."""
-    found: list[int] = []
+    chosen: list[int] = []
     for part in text.split(","):
-        found += _part(size, part, text)
-    found.sort()
-    for place, following in pairwise(found):
+        chosen += _part(size, part, text)
+    chosen.sort()
+    for place, following in pairwise(chosen):
         if place == following:
             raise InvalidArgumentError(
                 f"indices must choose an image once, but {text!r} chooses {place} again"
             )
-    return tuple(found)
+    return tuple(chosen)
 
 
 def _part(size: int, part: str, text: str) -> range:

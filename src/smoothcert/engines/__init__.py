@@ -1,29 +1,25 @@
 """A classifier -> the same classifier executed fast."""
 
-from smoothcert.engines.compiled_engine import CompiledEngine
 from smoothcert.engines.early_exit import EarlyExitEngine
-from smoothcert.engines.engine import ENGINES, Engine, Model, device_of, name_on
+from smoothcert.engines.engine import ENGINES, Engine, name_on
 from smoothcert.engines.errors import EngineUnavailableError
 from smoothcert.engines.logits import as_logits
-from smoothcert.engines.onnx_engine import OnnxEngine
 from smoothcert.engines.resolve import build_engine, engine_rule
 from smoothcert.engines.rounding import allowed_difference
 from smoothcert.engines.rows import rows_in_cache
-from smoothcert.engines.torch_engine import AutocastEngine, EagerEngine, TorchEngine
+from smoothcert.engines.runtimes.torch import TorchEngine
 from smoothcert.engines.turns import turn
 from smoothcert.engines.user_code import attribute_names, closure_values, global_names
+from smoothcert.engines.workload import Model, Workload, device_of
 
 __all__ = [
     "ENGINES",
-    "AutocastEngine",
-    "CompiledEngine",
-    "EagerEngine",
     "EarlyExitEngine",
     "Engine",
     "EngineUnavailableError",
     "Model",
-    "OnnxEngine",
     "TorchEngine",
+    "Workload",
     "allowed_difference",
     "as_logits",
     "attribute_names",

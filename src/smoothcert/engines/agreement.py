@@ -65,20 +65,20 @@ def _refuse_difference(
     try:
         with torch.inference_mode(), turn():
             expected = as_logits(model(batch.clone())).detach().cpu().clone()
-            found = as_logits(faster(batch.clone())).detach().cpu()
+            answered = as_logits(faster(batch.clone())).detach().cpu()
     except Exception as error:  # the model's own code; the probe will name the trouble
         raise EngineUnavailableError(f"the model raised {type(error).__name__}") from error
-    if found.shape != expected.shape:
+    if answered.shape != expected.shape:
         raise EngineUnavailableError(
-            f"it answers with shape {tuple(found.shape)} instead of {tuple(expected.shape)}"
+            f"it answers with shape {tuple(answered.shape)} instead of {tuple(expected.shape)}"
         )
     if expected.dim() > 3:  # features of a trunk, judged by all of an image's together
-        expected, found = expected.flatten(1), found.flatten(1)
+        expected, answered = expected.flatten(1), answered.flatten(1)
     allowed = allowed_difference(expected, TOLERANCE)
-    gap = (found.double() - expected.double()).abs()
-    same = (gap <= allowed) | (found == expected) | (found.isnan() & expected.isnan())
+    gap = (answered.double() - expected.double()).abs()
+    same = (gap <= allowed) | (answered == expected) | (answered.isnan() & expected.isnan())
     if not bool(same.all()):
-        if not torch.equal(found.isfinite(), expected.isfinite()):
+        if not torch.equal(answered.isfinite(), expected.isfinite()):
             raise EngineUnavailableError(
                 "it gives a finite answer where the model's own is not, or the reverse"
             )

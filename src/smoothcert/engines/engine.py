@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import nn
 
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import forward_pass, turn
+from smoothcert.engines.workload import Model, Workload
 from smoothcert.errors import ModelOutputError
 from smoothcert.networks import MIN_ROWS, classifiers_of, evaluations_of, padded
-from smoothcert.registry import Table
-
-Model = Callable[[torch.Tensor], Any]
+from smoothcert.registry import Registry, name_of
 
 
 class Engine(ABC):
@@ -35,10 +32,23 @@ class Engine(ABC):
         device: where noise is drawn and votes are counted: where the model runs.
     """
 
-    registered_name: ClassVar[str]
-
+    registered_name: ClassVar[str]  # that of its file
+    otherwise: ClassVar[str | None] = (
+        "torch"  # the engine that runs what this one cannot; None if it runs everything
+    )
+    takes_parts: ClassVar[bool] = True  # whether of a model that exits early it runs every part by itself
     exits_early: ClassVar[bool] = False  # whether rows may cost fewer evaluations than `evaluations_per_vote`
     gathers: ClassVar[int] = 1  # batches that suit a core's cache which it likes to be given at once
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "registered_name" not in vars(cls):
+            cls.registered_name = name_of(cls)
+
+    @classmethod
+    def preference(cls, workload: Workload) -> int:
+        """Return how much "auto" wants this engine for a job, more for a better one; 0, the default, is never."""
+        return 0
 
     def __init__(
         self, model: Model, num_classes: int, example: torch.Tensor, device: torch.device | None = None
@@ -117,7 +127,11 @@ def _shape_fix(logits: torch.Tensor, rows: int) -> str:
     return "let it return one row of scores for every image"
 
 
-ENGINES: Table[type[Engine]] = Table("engine")
+ENGINES: Registry[type[Engine]] = Registry(
+    "engine",
+    "smoothcert.engines.runtimes",
+    lambda value: isinstance(value, type) and issubclass(value, Engine),
+)
 
 
 def name_on(name: str, device: torch.device) -> str:
@@ -126,9 +140,3 @@ def name_on(name: str, device: torch.device) -> str:
     Other devices draw other noise, so their votes are others.
     """
     return name if device.type == "cpu" else f"{name}@{device.type}"
-
-
-def device_of(model: Model) -> torch.device:
-    """Return where a module's weights are; the CPU for anything without weights."""
-    tensors = [*model.parameters(), *model.buffers()] if isinstance(model, nn.Module) else []
-    return tensors[0].device if tensors else torch.device("cpu")

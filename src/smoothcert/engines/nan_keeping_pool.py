@@ -23,7 +23,7 @@ _MAX_POOLS = (
 )
 
 
-class HonestMaxPool(nn.Module):
+class NanKeepingMaxPool(nn.Module):
     """Max pooling plus zero times the mean of the same window: the same numbers, and NaN where a value was none.
 
     ONNX Runtime takes the largest of the values that are numbers, which would make a vote of an answer that is none.
@@ -44,7 +44,7 @@ class HonestMaxPool(nn.Module):
         return largest + 0.0 * mean
 
 
-def with_honest_pools(model: nn.Module) -> nn.Module:
+def with_nan_keeping_pools(model: nn.Module) -> nn.Module:
     """Return a model, or a copy of it in which every max pooling layer keeps NaN; weights are shared."""
     if not any(_replaceable(part) for part in model.modules()):
         return model
@@ -52,10 +52,10 @@ def with_honest_pools(model: nn.Module) -> nn.Module:
     shared = {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())}
     copied = copy.deepcopy(model, dict(shared))
     for parent in list(copied.modules()):
-        if not isinstance(parent, HonestMaxPool):
+        if not isinstance(parent, NanKeepingMaxPool):
             for name, child in parent.named_children():
                 if _replaceable(child):
-                    setattr(parent, name, HonestMaxPool(child))  # type: ignore[arg-type]
+                    setattr(parent, name, NanKeepingMaxPool(child))  # type: ignore[arg-type]
     return copied.train(model.training)
 
 

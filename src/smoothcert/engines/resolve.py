@@ -9,21 +9,15 @@ from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers_under
 from smoothcert.engines.early_exit import EarlyExitEngine
-from smoothcert.engines.engine import ENGINES, Engine, Model, device_of, name_on
+from smoothcert.engines.engine import ENGINES, Engine, name_on
 from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.outside import refuse_unproven
 from smoothcert.engines.rows import rows_in_cache
-from smoothcert.engines.torch_engine import EagerEngine, TorchEngine
-from smoothcert.engines.turns import turn
+from smoothcert.engines.workload import Model, Workload, device_of
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.networks import MIN_ROWS, exits_early, forward_flops, whole_parts
+from smoothcert.networks import MIN_ROWS, exits_early
 from smoothcert.noise import NoiseLaw
-
-EXPORT_PAYS = 8e12
-"""Floating-point operations from which the seconds of exporting are won back.
-
-Folded, channels-last torch is within a tenth of ONNX Runtime on the networks measured, so only half a minute of
-forward passes on two cores or more is worth an export.
-"""
+from smoothcert.visible import brief
 
 _log = logging.getLogger("smoothcert")
 
@@ -31,9 +25,9 @@ _log = logging.getLogger("smoothcert")
 def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: int) -> str:
     """Return the engine to try: `name` itself, or for "auto" a fixed rule, so that a resume chooses alike.
 
-    The rule: ONNX Runtime for a module on the CPU if the planned votes cost at least `EXPORT_PAYS` operations,
-    else torch. No clock is read. For a model on another device than the CPU the name says so ("torch@cuda"), as
-    a certificate does; such a name is taken for a model on that kind of device only.
+    The rule: of this package's engines the one that wants the job most; an installed package does not change what a
+    run without a name is made with. No clock is read. For a model on another device than the CPU the name says so
+    ("torch@cuda"), as a certificate does; such a name is taken for a model on that kind of device only.
     """
     device = device_of(model)
     if name != "auto":
@@ -46,14 +40,9 @@ def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: i
                 f"another; move it with model.to({place!r})"
             )
         return name_on(wanted, device)
-    if not isinstance(model, nn.Module) or device.type != "cpu":
-        return name_on("torch", device)
-    try:  # what exits early is charged for all its parts, because what it skips depends on the image
-        with turn():
-            cost = sum(forward_flops(part, seen) for part, seen in whole_parts(model, example))
-    except Exception:  # the model's own code; the probe will name the trouble with the image
-        return "torch"
-    return "onnx" if planned_votes * cost >= EXPORT_PAYS else "torch"
+    workload = Workload(model, example, planned_votes)
+    own = [known for known in ENGINES if ENGINES.package_of(known) is None]
+    return name_on(max(own, key=lambda known: ENGINES[known].preference(workload)), device)
 
 
 def build_engine(
@@ -70,15 +59,17 @@ def build_engine(
             them under general noise only.
     """
     reason: Exception | None = None
-    kinds: list[type[Engine]] = [ENGINES[name.partition("@")[0]], TorchEngine]
-    for kind in dict.fromkeys(kinds):
+    wanted: str | None = name.partition("@")[0]
+    while wanted is not None:
         try:
-            engine = _built(kind, model, num_classes, example, noise)
+            engine = _built(wanted, model, num_classes, example, noise)
             break
         except EngineUnavailableError as error:
             reason = reason or error
+            # One of another package could name itself, and so on for ever.
+            wanted = (Engine if ENGINES.package_of(wanted) else ENGINES[wanted]).otherwise
     else:
-        engine = EagerEngine(model, num_classes, example)
+        raise InvalidArgumentError(f"engine {name} cannot run this model ({reason}); choose another engine")
     if reason is not None:
         used = engine.engine_name
         _log.warning("engine %s cannot run this model: %s; running it with %s", name, reason, used)
@@ -86,9 +77,19 @@ def build_engine(
 
 
 def _built(
-    kind: type[Engine], model: Model, num_classes: int, example: torch.Tensor, noise: NoiseLaw | None
+    name: str, model: Model, num_classes: int, example: torch.Tensor, noise: NoiseLaw | None
 ) -> Engine:
-    engine = _made(kind, model, num_classes, example)
+    kind = ENGINES[name]
+    if ENGINES.package_of(name) is None:
+        engine = _made(kind, model, num_classes, example)
+    else:
+        try:
+            engine = _made(kind, model, num_classes, example)
+            refuse_unproven(engine, name, model, example)
+        except EngineUnavailableError:
+            raise
+        except Exception as error:  # code of another package, which may raise anything
+            raise EngineUnavailableError(f"it raised {type(error).__name__}: {brief(error)}") from error
     if noise is not None and not engine.as_is:
         rows = (engine.gathers * rows_in_cache(example), 2 * MIN_ROWS + 5)
         refuse_other_answers_under(
@@ -98,6 +99,6 @@ def _built(
 
 
 def _made(kind: type[Engine], model: Model, num_classes: int, example: torch.Tensor) -> Engine:
-    if isinstance(model, nn.Module) and exits_early(model) and kind is not EagerEngine:
+    if isinstance(model, nn.Module) and exits_early(model) and kind.takes_parts:
         return EarlyExitEngine(kind, model, num_classes, example)
     return kind(model, num_classes, example)

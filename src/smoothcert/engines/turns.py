@@ -23,9 +23,8 @@ class _House:
         self.changed = threading.Condition()
         self.passes = 0
         self.tracing = False
-        self.want_to_trace = (
-            0  # threads that trace or wait to: new passes wait for them, or they would wait for ever
-        )
+        # Threads that trace or wait to: new passes wait for them, or they would wait for ever.
+        self.want_to_trace = 0
         self.mine = threading.local()
 
 

@@ -32,11 +32,11 @@ def attribute_names(code: CodeType) -> list[str]:
 
 def closure_values(function: FunctionType) -> list[Any]:
     """Return the values that a function closes over."""
-    found = []
+    values = []
     for cell in function.__closure__ or ():
         with contextlib.suppress(ValueError):  # a cell that was never filled
-            found.append(cell.cell_contents)
-    return found
+            values.append(cell.cell_contents)
+    return values
 
 
 def _names(code: CodeType, operations: tuple[str, ...]) -> list[str]:

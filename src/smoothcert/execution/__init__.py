@@ -3,6 +3,7 @@
 from smoothcert.execution.forecast import Forecast, forecast, simulate_runs
 from smoothcert.execution.pilot import Pilot, deepened, first_votes
 from smoothcert.execution.preview import Cost, Rival, find_rivals, guiding_plan, preview
+from smoothcert.execution.run_preview import RunPreview
 from smoothcert.execution.runner import ImageSource, Sink, certify_images, certify_in_memory
 from smoothcert.execution.trial import Speed, Trial
 
@@ -12,6 +13,7 @@ __all__ = [
     "ImageSource",
     "Pilot",
     "Rival",
+    "RunPreview",
     "Sink",
     "Speed",
     "Trial",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
-from smoothcert.certificates import FixedSample, GroupSequential, Plan, Procedure, Sequential, Staged
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.certificates import PROCEDURES, Plan, Procedure
+from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.execution.forecast import Forecast, forecast, simulate_runs
 from smoothcert.execution.pilot import Pilot
 from smoothcert.noise import NoiseLaw
@@ -47,21 +48,20 @@ def find_rivals(procedure: Procedure, noise: NoiseLaw, alpha: float) -> list[Riv
         noise: law of the noise, for images of the run's shape.
         alpha: error probability per image.
     """
-    target = _target(procedure)
-    found = [Rival(procedure.procedure_name, "", procedure.plan(noise, alpha), target is not None)]
-    for rival in _candidates(target, noise):
-        if rival.procedure_name == procedure.procedure_name:
-            continue
+    target = max(procedure.targets, default=None)
+    asked = Rival(procedure.procedure_name, "", procedure.plan(noise, alpha), target is not None)
+    own = len(procedure.targets) != 1  # then the others prove something else than was asked for
+    others = []
+    for rival in _candidates(procedure, target, noise):
         try:
             plan = rival.plan(noise, alpha)
         except InvalidArgumentError:  # a radius out of reach of this noise
             continue
-        name, radius = rival.procedure_name, _target(rival)
-        aim = "" if radius is None else f" --radius {radius:g}"
-        own = target is None or len(getattr(procedure, "targets", None) or ()) > 1  # not what was asked for
-        label = f"{name} r={radius:g}" if own and radius is not None else name
-        found.append(Rival(label, f"--procedure {name}{aim}", plan, radius is not None))
-    return found
+        name = rival.procedure_name
+        aim = "".join(f" --radius {radius:g}" for radius in rival.targets)
+        label = f"{name} r={rival.targets[0]:g}" if own and rival.targets else name
+        others.append(Rival(label, f"--procedure {name}{aim}", plan, bool(rival.targets)))
+    return [asked, *sorted(others, key=_costliest_first)]
 
 
 def guiding_plan(rivals: Sequence[Rival]) -> Plan:
@@ -80,15 +80,17 @@ def usual_radius(noise: NoiseLaw) -> float:
     return float(f"{float(noise.radius(_TYPICAL_CHANCE)):.2g}")
 
 
-def _target(procedure: Procedure) -> float | None:
-    """Return the largest radius a procedure is to prove, or None where it looks for the largest provable."""
-    targets = getattr(procedure, "targets", None)
-    if targets is not None:
-        return max(targets, default=None)
-    return getattr(procedure, "radius", None)
+def _candidates(asked: Procedure, target: float | None, noise: NoiseLaw) -> Iterator[Procedure]:
+    """Yield every other procedure that has something to offer."""
+    usual = usual_radius(noise)
+    for name in PROCEDURES:
+        if name != asked.procedure_name:
+            with suppress(UnknownNameError):  # of a package that is broken, which this run does not need
+                rival = PROCEDURES[name].rival(target, usual)
+                if rival is not None:
+                    yield rival
 
 
-def _candidates(target: float | None, noise: NoiseLaw) -> list[Procedure]:
-    if target is None:
-        return [FixedSample(), Sequential(), GroupSequential(radius=usual_radius(noise))]
-    return [FixedSample(), Staged(radius=target), Sequential(radius=target), GroupSequential(radius=target)]
+def _costliest_first(rival: Rival) -> tuple[bool, int, int]:
+    """Return a key that puts those without a target first, and then those with more votes to reckon with."""
+    return rival.has_target, -rival.plan.planned_votes, -sum(phase.votes for phase in rival.plan.phases)

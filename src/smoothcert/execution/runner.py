@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeVar
 
 import torch
 
-from smoothcert.certificates import Certificate, Certification, check_batch_size
+from smoothcert.arguments import usable_cores
+from smoothcert.certificates import Certificate, Certification
 from smoothcert.progress import Progress, progress
-from smoothcert.sampling import Journey, default_workers, travel
+from smoothcert.sampling import Sampling, check_batch_size
 
 SAVE_SECONDS = 20.0
 """Partial counts are handed on at least this often (the promise is 30 seconds; a batch may take a while)."""
@@ -24,27 +25,75 @@ class ImageSource(Protocol):
         ...
 
 
-class Sink(Protocol):
-    """Takes what the runner brings; called in one thread."""
+class SamplingOfImage(Sampling, Protocol):
+    """The votes of one image under way."""
 
-    def finished(self, certificates: Sequence[Certificate]) -> None:
-        """Take the certificates of one decided image, one per classifier."""
+    @property
+    def index(self) -> int:
+        """The image's place in the keyed stream."""
         ...
 
-    def unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
+    @property
+    def votes_counted(self) -> int:
+        """Votes counted so far."""
+        ...
+
+
+Under = TypeVar("Under", bound=SamplingOfImage)
+Product = TypeVar("Product")
+Taken = TypeVar("Taken", contravariant=True)
+Made = TypeVar("Made", covariant=True)
+
+
+class Certifies(Protocol[Under, Made]):
+    """What is done with each image: a `Certification`, or that of a panel."""
+
+    def sampling(self, index: int, image: torch.Tensor, saved: Any = None) -> Under:
+        """Return an image's sampling from the start, or from where `save` left it."""
+        ...
+
+    def save(self, sampling: Under) -> Any:
+        """Return an unfinished sampling as plain values; None if it cannot be."""
+        ...
+
+    def conclude(self, sampling: Under) -> Made:
+        """Return what a decided sampling proves."""
+        ...
+
+    def draw(
+        self,
+        samplings: Iterable[Under],
+        *,
+        workers: int,
+        batch_size: int,
+        on_decided: Callable[[Under], None],
+        on_batch: Callable[[list[Under]], None],
+    ) -> None:
+        """Draw what samplings ask for until all are decided."""
+        ...
+
+
+class Sink(Protocol[Taken]):
+    """Takes what the runner brings; called in one thread."""
+
+    def finished(self, certificate: Taken) -> None:
+        """Take the certificate of one decided image, or those of a panel."""
+        ...
+
+    def unfinished(self, states: Mapping[int, Any]) -> None:
         """Take the state of the images under way, by index, to continue from after a crash."""
         ...
 
 
 def certify_images(
-    certification: Certification,
+    certification: Certifies[Under, Product],
     source: ImageSource,
     indices: Sequence[int],
-    sink: Sink,
+    sink: Sink[Product],
     *,
     workers: int,
     batch_size: int,
-    saved: Callable[[int], Any],
+    saved: Callable[[int], Any] | None = None,
     show: Progress,
 ) -> None:
     """Certify the images at `indices`, several at a time, in the order they are decided.
@@ -56,30 +105,36 @@ def certify_images(
         sink: takes certificates and partial states.
         workers: threads.
         batch_size: rows per forward pass.
-        saved: returns the state of an image that was under way when an earlier run stopped, as it is stored, or None.
+        saved: returns the state of an image that was under way when an earlier run stopped, as it is stored, or None;
+            left out where there are none.
         show: told about progress.
     """
 
-    def journeys() -> Iterator[Journey]:
+    def samplings() -> Iterator[Under]:
         for index in indices:
-            yield certification.journey(index, source.image(index), saved(index))
+            state = None if saved is None else saved(index)
+            yield certification.sampling(index, source.image(index), state)
 
     last_save = time.monotonic()
     done = votes = 0
 
-    def on_batch(under_way: list[Journey]) -> None:
+    def on_decided(sampling: Under) -> None:
+        nonlocal done, votes
+        sink.finished(certification.conclude(sampling))
+        done, votes = done + 1, votes + sampling.votes_counted
+        show(done, f"{votes:,} votes")
+
+    def on_batch(under_way: list[Under]) -> None:
         nonlocal last_save
-        show(done, f"{votes + sum(j.votes_counted for j in under_way):,} votes")
+        show(done, f"{votes + sum(one.votes_counted for one in under_way):,} votes")
         if time.monotonic() - last_save >= SAVE_SECONDS:
-            states = {j.index: certification.save(j) for j in under_way if j.votes_counted}
+            states = {one.index: certification.save(one) for one in under_way if one.votes_counted}
             sink.unfinished({index: state for index, state in states.items() if state is not None})
             last_save = time.monotonic()
 
-    with certification.pool(workers, batch_size) as pool:
-        for journey in travel(journeys(), pool, batch_size=batch_size, on_batch=on_batch):
-            sink.finished(certification.certificates(journey))
-            done, votes = done + 1, votes + journey.votes_counted
-            show(done, f"{votes:,} votes")
+    certification.draw(
+        samplings(), workers=workers, batch_size=batch_size, on_decided=on_decided, on_batch=on_batch
+    )
 
 
 class _Collected:
@@ -88,10 +143,10 @@ class _Collected:
     def __init__(self) -> None:
         self.certificates: list[Certificate] = []
 
-    def finished(self, certificates: Sequence[Certificate]) -> None:
-        self.certificates += certificates
+    def finished(self, certificate: Certificate) -> None:
+        self.certificates.append(certificate)
 
-    def unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
+    def unfinished(self, states: Mapping[int, Any]) -> None:
         pass
 
 
@@ -107,9 +162,8 @@ def certify_in_memory(certification: Certification, source: ImageSource) -> list
             source,
             range(certification.images),
             collected,
-            workers=default_workers(),
+            workers=usable_cores(),
             batch_size=rows,
-            saved=lambda index: None,
             show=show,
         )
     return sorted(collected.certificates, key=lambda certificate: certificate.index)

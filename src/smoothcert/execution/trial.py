@@ -14,7 +14,7 @@ from smoothcert.certificates import Certification, Plan
 from smoothcert.execution.pilot import Pilot, deepened, first_votes
 from smoothcert.execution.runner import ImageSource
 from smoothcert.progress import Progress
-from smoothcert.sampling import Counts, Journey, Phase, travel
+from smoothcert.sampling import Counts, Decision, ImageSampling, Phase
 
 _FEWEST_IMAGES = 32  # tried even where that takes longer than asked for ..
 _LONGER = 5  # .. but not this many times longer
@@ -68,9 +68,9 @@ class Trial:
         """Try further images for some seconds, or the first ones again, to see how fast some workers are."""
         begin = time.monotonic()
         fresh = self._places(len(self.counts), begin, seconds, enough=0)
-        found, ticks = self._drawn(fresh, workers, self.votes, "pilot-0")
-        self.counts += [found[place] for place in sorted(found)]
-        if len(found) < 2 * _SLICES:  # all were tried before: their votes again, for the clock alone
+        tried, ticks = self._drawn(fresh, workers, self.votes, "pilot-0")
+        self.counts += [tried[place] for place in sorted(tried)]
+        if len(tried) < 2 * _SLICES:  # all were tried before: their votes again, for the clock alone
             again = self._places(0, time.monotonic(), seconds, enough=0)
             _, ticks = self._drawn(again, workers, self.votes, "pilot-0")
         return _speed(workers, ticks, self.votes)
@@ -79,8 +79,8 @@ class Trial:
         """Try further images for some seconds, then draw more votes of the costly ones in what is left of the time."""
         begin = time.monotonic()
         places = self._places(len(self.counts), begin, seconds, enough=_FEWEST_IMAGES)
-        found, _ = self._drawn(places, speed.workers, self.votes, "pilot-0")
-        self.counts += [found[place] for place in sorted(found)]
+        tried, _ = self._drawn(places, speed.workers, self.votes, "pilot-0")
+        self.counts += [tried[place] for place in sorted(tried)]
 
         def draw(chosen: Sequence[int], votes: int, number: int) -> NDArray[np.int64]:
             more, _ = self._drawn(chosen, speed.workers, votes, f"pilot-{number}")
@@ -94,8 +94,8 @@ class Trial:
     def _places(self, first: int, begin: float, seconds: float, *, enough: int) -> Iterator[int]:
         """Yield places of images until the time is up; every image costs the same, so none is avoided by that."""
         for place in range(first, len(self.order)):
-            spent = time.monotonic() - begin
-            if place > first and spent >= seconds and (place >= enough or spent >= _LONGER * seconds):
+            passed = time.monotonic() - begin
+            if place > first and passed >= seconds and (place >= enough or passed >= _LONGER * seconds):
                 return
             yield place
 
@@ -103,28 +103,27 @@ class Trial:
         self, places: Iterable[int], workers: int, votes: int, phase: str
     ) -> tuple[dict[int, NDArray[np.int64]], list[float]]:
         """Return votes by place, and when each image was done, after the time of the begin."""
-        certification, place_of = self.certification, dict[int, int]()
+        source, place_of = self.certification, dict[int, int]()
 
-        def journeys() -> Iterator[Journey]:
+        def samplings() -> Iterator[ImageSampling[NDArray[np.int64]]]:
             for place in places:
                 index = self.order[place]
                 place_of[index] = place
-                deciders = [_Counted() for _ in certification.models]
                 image, phases = self.source.image(index), (Phase(phase, (votes,)),)
-                yield Journey(index, image, phases, deciders, certification.engine.num_classes)
+                yield ImageSampling(index, image, phases, _Counted(), source.engine.num_classes)
 
-        found, ticks = dict[int, NDArray[np.int64]](), [time.monotonic()]
-        with certification.pool(workers, self.batch_size) as pool:
-            for journey in travel(journeys(), pool, batch_size=self.batch_size):
-                last = journey.deciders[-1]
-                assert isinstance(last, _Counted)
-                found[place_of[journey.index]] = last.votes
-                ticks.append(time.monotonic())
-                self.show(int(ticks[-1] - self._begin), f"{len(self.counts) or len(found)} images tried")
-        return found, ticks
+        counts, ticks = dict[int, NDArray[np.int64]](), [time.monotonic()]
+
+        def on_decided(sampling: ImageSampling[NDArray[np.int64]]) -> None:
+            counts[place_of[sampling.index]] = sampling.decision.verdict()
+            ticks.append(time.monotonic())
+            self.show(int(ticks[-1] - self._begin), f"{len(self.counts) or len(counts)} images tried")
+
+        source.draw(samplings(), workers=workers, batch_size=self.batch_size, on_decided=on_decided)
+        return counts, ticks
 
 
-class _Counted:
+class _Counted(Decision[NDArray[np.int64]]):
     """Keeps the votes and is content with them."""
 
     votes: NDArray[np.int64]
@@ -132,6 +131,9 @@ class _Counted:
     def absorb(self, look: int, counts: Counts) -> bool:
         self.votes = counts.votes
         return True
+
+    def verdict(self) -> NDArray[np.int64]:
+        return self.votes
 
 
 def _speed(workers: int, ticks: Sequence[float], votes: int) -> Speed:

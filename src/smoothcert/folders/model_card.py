@@ -19,7 +19,18 @@ MOST_CARD_BYTES = 8 * 2**20
 
 Record = TypeVar("Record", bound=BaseModel)
 
-LEFT_OUT = ("heads", "split", "denoised", "members", "classifier", "digests", "depth", "width", "holdout")
+LEFT_OUT = (
+    "heads",
+    "split",
+    "denoised",
+    "members",
+    "classifier",
+    "digests",
+    "depth",
+    "width",
+    "holdout",
+    "packages",
+)
 """Fields of cards and configurations that are not written where they are None, so that old records stay equal."""
 
 

@@ -1,4 +1,4 @@
-"""Networks by name: the table of architectures, and the note on a model how it was built."""
+"""Networks by name: the registry of architectures, and the note on a model how it was built."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.registry import Table
+from smoothcert.registry import Registry
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class Architecture:
     Args:
         summary: one line for listings.
         input_shape: shape of the images it was made for, used when none is given.
-        build: from the number of classes and the shape of one image to a network without normalisation.
+        build: from the number of classes and the shape of one image to a network without normalisation. Heads are
+            given to networks that can be cut: an `nn.Sequential` of named stages, or a `StagedNetwork`.
         least_side: smallest height and width it takes, in pixels; below it some layer would get no pixels.
         num_classes: number of classes it was made for, used by listings.
     """
@@ -40,7 +41,9 @@ class Architecture:
             )
 
 
-MODELS: Table[Architecture] = Table("model")
+MODELS: Registry[Architecture] = Registry(
+    "model", "smoothcert.networks.architectures", lambda value: isinstance(value, Architecture)
+)
 
 
 Build = Callable[[], nn.Module]

@@ -10,7 +10,7 @@ import torch
 from smoothcert.networks.architecture import MODELS
 from smoothcert.networks.creation import create_model
 from smoothcert.networks.flops import forward_flops
-from smoothcert.networks.stages import network_stages
+from smoothcert.networks.stages import has_stages, network_stages
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class ModelDescription:
         num_classes: number of classes the figures are for.
         parameters: trainable parameters.
         multiply_adds: of one image's forward pass, matrix work only, as papers count (they call them FLOPs).
-        stages: names of the stages, in order; the network can be cut before each.
+        stages: names of the stages, in order; the network can be cut before each; none if it cannot.
     """
 
     name: str
@@ -71,7 +71,7 @@ def describe_model(name: str, heads: int | None = None, split: str | None = None
         num_classes=architecture.num_classes,
         parameters=sum(weights.numel() for weights in network.parameters() if weights.requires_grad),
         multiply_adds=flops // 2,
-        stages=tuple(stage for stage, _ in network_stages(plain)),
+        stages=tuple(stage for stage, _ in network_stages(plain)) if has_stages(plain) else (),
     )
 
 

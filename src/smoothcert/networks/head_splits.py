@@ -10,7 +10,6 @@ from torch import nn
 
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.networks.architecture import MODELS
-from smoothcert.networks.residual_block import ResidualBlock
 from smoothcert.networks.stages import Stages, network_stages
 
 _LAYERS = (nn.Conv2d, nn.Linear)
@@ -37,17 +36,17 @@ def borders_of(stages: Stages) -> tuple[Border, ...]:
     Args:
         stages: of the network, in order, without the normalisation.
     """
-    found, left = [], sum(_count(module) for _, module in stages)
+    borders, left = [], sum(_count(module) for _, module in stages)
     for stage, module in stages:
-        found.append(Border(stage, left))
+        borders.append(Border(stage, left))
         blocks = list(module.named_children()) if isinstance(module, nn.Sequential) else []
         inside = left
         for number, (block, child) in enumerate(blocks):
             if number > 0 and _count(child) > 0 and inside < left:
-                found.append(Border(f"{stage}.{block}", inside))
+                borders.append(Border(f"{stage}.{block}", inside))
             inside -= _count(child)
         left -= _count(module)
-    return tuple(found)
+    return tuple(borders)
 
 
 def resolve_split(stages: Stages, split: str | None) -> str:
@@ -65,7 +64,9 @@ def resolve_split(stages: Stages, split: str | None) -> str:
     borders = borders_of(stages)
     if split is None:
         residual = [
-            stage for stage, module in stages if any(isinstance(m, ResidualBlock) for m in module.modules())
+            stage
+            for stage, module in stages
+            if any(getattr(part, "is_residual", False) is True for part in module.modules())
         ]
         weighted = [stage for stage, module in stages if any(True for _ in module.parameters())]
         return (residual or weighted)[-1]

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from typing import Protocol, cast
 
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.networks.conv_net import ConvNet
 from smoothcert.networks.normalize import Normalize
 
 Stages = tuple[tuple[str, nn.Module], ...]
+
+
+class StagedNetwork(Protocol):
+    """A network that is no sequence of modules but can be cut like one."""
+
+    def stages(self) -> Stages:
+        """Return the named stages that, run in order, are the network; they share its weights."""
+        ...
 
 
 def stages_of(model: nn.Module) -> Stages:
@@ -34,13 +42,20 @@ def stages_of(model: nn.Module) -> Stages:
 
 def network_stages(network: nn.Module) -> Stages:
     """Return the stages of a network without its normalisation, as an `Architecture` builds it."""
-    if isinstance(network, ConvNet):
-        return network.stages()
-    if not isinstance(network, nn.Sequential):
+    if isinstance(network, nn.Sequential):
+        return tuple(network.named_children())
+    if not has_stages(network):
         raise InvalidArgumentError(
-            f"network must be an nn.Sequential of named stages or a ConvNet, got {type(network).__name__}"
+            "network must be an nn.Sequential of named stages, or have a method stages() that names them, got "
+            f"{type(network).__name__}"
         )
-    return tuple(network.named_children())
+    return cast(StagedNetwork, network).stages()
+
+
+def has_stages(network: nn.Module) -> bool:
+    """Return whether a network without its normalisation can be cut."""
+    # Of the class: on an instance the name may be that of a layer, which can be called too.
+    return isinstance(network, nn.Sequential) or callable(getattr(type(network), "stages", None))
 
 
 def split_points(model: nn.Module) -> tuple[str, ...]:

@@ -30,7 +30,7 @@ def weights_digest(module: nn.Module) -> str:
 
     Not a digest of the code that uses them: two architectures with equal weights agree.
     """
-    found = hashlib.sha256()
+    content_digest = hashlib.sha256()
     for name, tensor in sorted(_weights(module)):
         content = tensor_content(tensor)
         if content is None:
@@ -38,6 +38,6 @@ def weights_digest(module: nn.Module) -> str:
                 f"weight {name!r} of the model ({tensor.dtype}, {tensor.device}) has no values to read; load its "
                 "weights onto a device first"
             )
-        found.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode() + b"\n")
-        found.update(content)
-    return found.hexdigest()
+        content_digest.update(json.dumps([name, str(tensor.dtype), list(tensor.shape)]).encode() + b"\n")
+        content_digest.update(content)
+    return content_digest.hexdigest()

@@ -1,26 +1,29 @@
 """Noise laws: image + random stream -> noisy image, and probability <-> radius."""
 
-from smoothcert.noise.choice import PARAMETERS, choose_noise, parameters_of
-from smoothcert.noise.discrete import DiscreteReplacement
-from smoothcert.noise.gaussian import Gaussian
-from smoothcert.noise.grid_gaussian import GridGaussian
-from smoothcert.noise.laplace import Laplace
+from smoothcert.noise.additive import AdditiveNoise
+from smoothcert.noise.domain import check_scale, in_words
 from smoothcert.noise.law import NOISE_LAWS, NoiseLaw, noise_from
+from smoothcert.noise.laws.discrete import DiscreteReplacement
+from smoothcert.noise.laws.gaussian import Gaussian
+from smoothcert.noise.laws.grid_gaussian import GridGaussian
+from smoothcert.noise.laws.laplace import Laplace
+from smoothcert.noise.laws.uniform import Uniform
 from smoothcert.noise.norms import NORMS, radius_in_norm
-from smoothcert.noise.uniform import Uniform
+from smoothcert.noise.one_scale import OneScaleNoise
 
 __all__ = [
     "NOISE_LAWS",
     "NORMS",
-    "PARAMETERS",
+    "AdditiveNoise",
     "DiscreteReplacement",
     "Gaussian",
     "GridGaussian",
     "Laplace",
     "NoiseLaw",
+    "OneScaleNoise",
     "Uniform",
-    "choose_noise",
+    "check_scale",
+    "in_words",
     "noise_from",
-    "parameters_of",
     "radius_in_norm",
 ]

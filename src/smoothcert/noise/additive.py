@@ -1,14 +1,15 @@
-"""What additive laws share: one scale, and radii that are smooth functions of a probability."""
+"""What additive laws share: radii that are smooth functions of a probability."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from smoothcert.noise.law import NoiseLaw, checked_probability, checked_radius, plain
+from smoothcert.noise.domain import checked_probability, checked_radius, plain
+from smoothcert.noise.law import NoiseLaw
 
 Floats = NDArray[np.float64]
 
@@ -22,11 +23,6 @@ class AdditiveNoise(NoiseLaw):
 
     Not a law of its own. Subclasses give the formulas; `charge` is what their sampling may cost in probability.
     """
-
-    @classmethod
-    @abstractmethod
-    def from_sigma(cls, sigma: float) -> Self:  # noqa: D102
-        ...
 
     @abstractmethod
     def _radius(self, p: Floats) -> Floats:

@@ -18,9 +18,8 @@ from scipy.special import ndtr
 BITS = 63
 """Bits of the random integers; int64 has one more for the sign."""
 
-_GUIDE_BITS = (
-    16  # 65,536 cells of two bytes fit a core's cache; under 5% of draws fall into a cell with a threshold
-)
+# 65,536 cells of two bytes fit a core's cache; under 5% of draws fall into a cell with a threshold.
+_GUIDE_BITS = 16
 _UNSURE = -(2**15)
 
 

@@ -2,44 +2,98 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any, ClassVar, Self
 
-import numpy as np
 import torch
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.registry import Table
+from smoothcert.options import Option, listed, make, options_of
+from smoothcert.registry import Registry, name_of
 from smoothcert.visible import brief
-
-_SMALLEST, _LARGEST = 1e-4, 1e4  # float32 resolves 6e-8 near 1: enough below the one, and above for the other
 
 
 class NoiseLaw(ABC):
     """A law of noise around an image, with the radius that a class probability under it guarantees.
 
     Not a random source: the generator is always an argument. `radius` and `threshold` are vectorised, round
-    in the safe direction (radius down, threshold up) and are inverse to each other up to that rounding.
+    in the safe direction (radius down, threshold up) and are inverse to each other up to that rounding. A law is a
+    frozen dataclass in a file of its own, whose name is the law's.
     """
 
     norm: ClassVar[str]  # the norm in which radii are measured: "l2", "l1" or "l0"
-    law_name: ClassVar[str]  # the name in the registry and in manifests
+    law_name: ClassVar[str]  # in the registry and in manifests: its file's
     holds_in_floats: ClassVar[bool] = (
         False  # whether noise as it is drawn is covered by the proof, rounding included
     )
     is_additive: ClassVar[bool] = True  # whether the noise is the same whatever the image
-    main_parameter: ClassVar[str] = "sigma"  # what a table of trainings has one row for
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.law_name = name_of(cls)
+
+    @classmethod
+    def options(cls) -> tuple[Option, ...]:
+        """Return what a person chooses the law by: its fields; a table of trainings has one row for the first."""
+        return options_of(cls)
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any]) -> NoiseLaw:
+        """Build the law from what a person gave; refuse what it does not take, and ask for what it needs.
+
+        Args:
+            given: values by the name of the option; None counts as not given.
+        """
+        law: NoiseLaw = make("noise", cls.law_name, cls, dict(given))
+        return law
+
+    def option_values(self) -> dict[str, Any]:
+        """Return its own values by the name of the option, so that they can stand for what was not given."""
+        return {option.name: getattr(self, option.field) for option in self.options()}
+
+    def float_safe(self) -> NoiseLaw:
+        """Return the law whose certificates hold in floating point too; refuse one that has no such form."""
+        safe = self.float_safe_form()
+        if safe is None:
+            raise InvalidArgumentError(
+                f"--sound has no float-safe form of noise {self.law_name!r}; use it with a model trained on Gaussian "
+                "noise, or leave it out"
+            )
+        return safe
+
+    def float_safe_form(self) -> NoiseLaw | None:
+        """Return what is this law but for rounding and holds in floating point too, perhaps itself; None for none."""
+        return self if self.holds_in_floats else None
+
+    def is_same(self, other: NoiseLaw) -> bool:
+        """Return whether the other law is this one, but for rounding and what follows from an image's shape."""
+        one, two = self._rounded(), other._rounded()
+        return one.law_name == two.law_name and one.option_values() == two.option_values()
+
+    def _rounded(self) -> NoiseLaw:
+        try:
+            return self.float_safe_form() or self
+        except InvalidArgumentError:  # too wide for it
+            return self
+
+    def admissible(self, moved: torch.Tensor, clean: torch.Tensor, reach: float) -> torch.Tensor:
+        """Return a changed image as one that `check_image` takes, no further away; most laws take any.
+
+        Args:
+            moved: the changed image.
+            clean: the image it was.
+            reach: l2 distance between the two that must not be exceeded, in pixel units.
+        """
+        return moved
 
     @classmethod
     def from_sigma(cls, sigma: float) -> Self:
         """Build the law whose standard deviation per coordinate is `sigma`, in pixel units; l0 laws have none."""
-        raise InvalidArgumentError(
-            f"noise {cls.law_name!r} has no sigma (got {sigma!r}); give its own {cls.main_parameter}"
-        )
+        own = listed(option.name for option in cls.options())
+        raise InvalidArgumentError(f"noise {cls.law_name!r} has no sigma (got {sigma!r}); give its own {own}")
 
     @property
     @abstractmethod
@@ -94,11 +148,15 @@ class NoiseLaw(ABC):
         """Refuse an image that the law's theorem does not cover; most cover all."""
 
     def describe(self) -> dict[str, Any]:
-        """Return name and parameters, enough for `noise_from` to build an equal law."""
-        return {"name": self.law_name, **self.parameters()}
+        """Return name and parameters, enough for `noise_from` to build an equal law if it is registered."""
+        return {"name": NOISE_LAWS.told_name(type(self)), **self.parameters()}
 
 
-NOISE_LAWS: Table[type[NoiseLaw]] = Table("noise")
+def _is_law(member: Any) -> bool:
+    return isinstance(member, type) and issubclass(member, NoiseLaw)
+
+
+NOISE_LAWS: Registry[type[NoiseLaw]] = Registry("noise", "smoothcert.noise.laws", _is_law)
 
 
 def noise_from(description: dict[str, Any]) -> NoiseLaw:
@@ -125,39 +183,3 @@ def noise_from(description: dict[str, Any]) -> NoiseLaw:
         if field.default is MISSING and field.name not in given:
             raise InvalidArgumentError(f"noise {kind.law_name!r} lacks its parameter {field.name!r}; add it")
     return kind(**given)
-
-
-def check_scale(name: str, value: float) -> None:
-    """Refuse a noise parameter that is not a positive, finite number, or too small to show in a float32 pixel."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    # Comparisons alone: an integer may be too large to become a float.
-    if not number or not 0 < value < math.inf:
-        raise InvalidArgumentError(
-            f"{name} must be a positive, finite number of pixel units (images span [0, 1]), got {brief(value)}"
-        )
-    if not _SMALLEST <= value <= _LARGEST:
-        raise InvalidArgumentError(
-            f"{name} must lie between {_SMALLEST:g} and {_LARGEST:g}, where float32 pixels can show the noise, "
-            f"got {brief(value)}"
-        )
-
-
-def checked_probability(name: str, value: ArrayLike) -> NDArray[np.float64]:
-    """Return probabilities as an array; refuse what lies outside [0, 1]."""
-    p = np.asarray(value, dtype=np.float64)
-    if not ((p >= 0) & (p <= 1)).all():
-        raise InvalidArgumentError(f"{name} must lie in [0, 1], got {brief(value)}")
-    return p
-
-
-def checked_radius(value: ArrayLike) -> NDArray[np.float64]:
-    """Return radii as an array; refuse what is not >= 0."""
-    r = np.asarray(value, dtype=np.float64)
-    if not (r >= 0).all():
-        raise InvalidArgumentError(f"radius must be >= 0, got {brief(value)}")
-    return r
-
-
-def plain(values: NDArray[np.float64]) -> Any:
-    """Return a float for a scalar, the array otherwise."""
-    return float(values) if values.ndim == 0 else values

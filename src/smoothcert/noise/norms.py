@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.noise.law import checked_radius, plain
+from smoothcert.noise.domain import checked_radius, plain
 
 _INVERSE = {"l1": 1.0, "l2": 0.5, "linf": 0.0}  # 1/p
 NORMS = tuple(_INVERSE)

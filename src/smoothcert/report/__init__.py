@@ -19,7 +19,7 @@ from smoothcert.report.tables.blocks import make_table
 from smoothcert.report.tables.cost_columns import time_factor
 from smoothcert.report.tables.listings import LISTINGS, Listing, print_listing
 from smoothcert.report.tables.per_input_table import per_input_to_json, print_per_input
-from smoothcert.report.tables.preview_table import TRIAL_SECONDS, print_preview
+from smoothcert.report.tables.preview_table import print_preview
 from smoothcert.report.tables.recipe_sources import print_sources
 from smoothcert.report.tables.summaries import common_grid, print_summaries
 from smoothcert.report.tables.sweep_table import SweepRow, print_sweep
@@ -29,7 +29,6 @@ from smoothcert.report.wording import describe_indices
 
 __all__ = [
     "LISTINGS",
-    "TRIAL_SECONDS",
     "Listing",
     "Summary",
     "SweepRow",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from smoothcert.certificates import Outcome
+from smoothcert.certificates import PROCEDURES, Outcome
 from smoothcert.store import Run
 
 REFERENCE_N0, REFERENCE_N = 100, 100_000
@@ -80,4 +80,5 @@ def cost_figures(run: Run) -> dict[str, Any]:
 
 def _saves(run: Run) -> bool:
     """Return whether fewer votes are saved: not by CERTIFY itself, nor by a run that cannot prove what it asks."""
-    return run.manifest["procedure"]["name"] != "fixed" and run.reach.proves_all
+    name = run.manifest["procedure"]["name"]
+    return (name not in PROCEDURES or PROCEDURES[name].stops_early) and run.reach.proves_all

@@ -65,12 +65,12 @@ def members_of(summary: Summary, summaries: Sequence[Summary]) -> tuple[Summary,
     wanted = summary.manifest.get("ensemble", {}).get("members", ())
     if not wanted:
         return ()
-    found = {
+    by_model = {
         other.manifest["model"]: other
         for other in summaries
         if other.manifest and _setting(other) == _setting(summary)
     }
-    return tuple(found[model] for model in wanted) if all(model in found for model in wanted) else ()
+    return tuple(by_model[model] for model in wanted) if all(model in by_model for model in wanted) else ()
 
 
 def member_curves(summaries: Sequence[Summary]) -> Iterator[MembersCurve]:

@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import Reach, named_radii
+from smoothcert.noise import in_words
 from smoothcert.store import floor_digits
 
 
 def setting_text(manifest: Mapping[str, Any], reach: Reach) -> str:
     """Return data, noise, norm, procedure, error probability and reach of a run in one line."""
-    noise = ", ".join(f"{key} {value:g}" for key, value in manifest["noise"].items() if key != "name")
+    noise = in_words({key: value for key, value in manifest["noise"].items() if key != "name"})
     derived = f" (turned from {manifest['norm_of_noise']})" if "norm_of_noise" in manifest else ""
     return (
         f"{manifest['dataset']['name']} ({manifest['dataset']['split']}), "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,7 +28,7 @@ class Chunk:
 class ChunkVotes:
     """What one chunk brought: votes by (answer, class), forward passes by answer, seconds of one worker.
 
-    `classes` are the same votes one by one, (answer, vote), as `ballot_type`; None where only counts were kept.
+    `classes` are the same votes one by one, (answer, vote), as `vote_type`; None where only counts were kept.
     """
 
     votes: NDArray[np.int64]
@@ -49,9 +50,11 @@ class ImagesOnDevice:
         self._device = device
         self._moved: dict[int, tuple[torch.Tensor, torch.Tensor]] = {}
 
-    def of(self, chunk: Chunk) -> torch.Tensor:
-        """Return a chunk's image, on the device."""
-        return chunk.image if self._device.type == "cpu" else self._copy(chunk)
+    def of_all(self, chunks: Sequence[Chunk]) -> list[torch.Tensor]:
+        """Return the image of each chunk, on the device."""
+        if self._device.type == "cpu":
+            return [chunk.image for chunk in chunks]
+        return [self._copy(chunk) for chunk in chunks]
 
     def _copy(self, chunk: Chunk) -> torch.Tensor:
         image, moved = self._moved.get(chunk.index, (None, None))

@@ -1,15 +1,50 @@
-"""A few noisy copies asked of an engine and of the model itself, and compared vote for vote."""
+"""Noisy copies asked of an engine and of the model itself, and compared vote for vote.
+
+The last of three checks of an engine, and the only one on the very images, noise and seed of a run: its first chunks,
+and a few later ones.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
 from smoothcert.engines import Engine, allowed_difference, as_logits, turn
 from smoothcert.errors import EngineDisagreementError
 from smoothcert.sampling.chunk import Chunk
+from smoothcert.sampling.phases import CHUNK_VOTES
 
+if TYPE_CHECKING:
+    from smoothcert.sampling.sampler import Sampler
+
+COMPARED_CHUNKS = 4
+"""Chunks per engine that the model itself draws too: 256 votes, once."""
 _ROUNDING = 1e-3  # of the spread of logits: a vote between classes nearer than this may fall either way
 _ONE_IN = 512  # chunks
+
+
+def refuse_other_votes(sampler: Sampler, images: Mapping[int, torch.Tensor], phase: str) -> None:
+    """Draw first chunks with the engine and with the model as it is; raise if a vote differs by more than rounding.
+
+    An engine that calls the model as it is has nothing to compare.
+
+    Args:
+        sampler: the engine, noise and seed of the run.
+        images: the first images of the run, by index.
+        phase: the first stream of votes.
+    """
+    engine = sampler.engine
+    if engine.as_is or engine.compared >= COMPARED_CHUNKS:
+        return
+    chunks = [
+        Chunk(image, index, phase, number, CHUNK_VOTES)
+        for number in range(COMPARED_CHUNKS)
+        for index, image in images.items()
+    ][: COMPARED_CHUNKS - engine.compared]
+    refuse_other_answers_to(sampler, chunks)
+    engine.compared += len(chunks)
 
 
 def is_spot_check(chunk: Chunk) -> bool:
@@ -20,28 +55,41 @@ def is_spot_check(chunk: Chunk) -> bool:
     return (chunk.index * 0x9E3779B1 + chunk.number * 0x85EBCA77) % _ONE_IN == _ONE_IN // 2
 
 
-def refuse_other_answers_to(engine: Engine, noisy: torch.Tensor, index: int) -> None:
+def refuse_other_answers_to(sampler: Sampler, chunks: Sequence[Chunk]) -> None:
     """Raise `EngineDisagreementError` if the model votes otherwise than its engine by more than rounding.
 
     Args:
-        engine: executes the model.
-        noisy: noisy copies of an image.
-        index: the image's place, for the message.
+        sampler: the engine, noise and seed of the run.
+        chunks: what both are asked about, one batch each.
     """
-    shape = (len(noisy), engine.answers, engine.num_classes)
+    engine = sampler.engine
+    shape = (-1, engine.answers, engine.num_classes)
+    noisy = torch.split(sampler.noisy_images(chunks), [chunk.votes for chunk in chunks])
     with torch.inference_mode(), turn():
-        ours = engine.exact_forward(noisy.clone()).cpu().reshape(shape)
-        own = as_logits(engine.model(noisy.clone().to(engine.device))).cpu().reshape(shape)
+        # Copies, because a model may write all its answers into one buffer.
+        ours = [engine.exact_forward(batch.clone()).cpu().clone().reshape(shape) for batch in noisy]
+        own = [
+            as_logits(engine.model(batch.clone().to(engine.device))).cpu().clone().reshape(shape)
+            for batch in noisy
+        ]
+    allowed = [allowed_difference(logits, _ROUNDING) for logits in own]
+    for chunk, one, two, most in zip(chunks, ours, own, allowed, strict=True):
+        _refuse_other_votes_of(engine, chunk, one, two, most)
+
+
+def _refuse_other_votes_of(
+    engine: Engine, chunk: Chunk, ours: torch.Tensor, own: torch.Tensor, allowed: torch.Tensor
+) -> None:
     finite = own.isfinite().all(dim=2)
     lost = finite != ours.isfinite().all(dim=2)
     known = torch.where(finite.unsqueeze(2), own.double(), 0.0)
     best, chosen = known.argmax(dim=2, keepdim=True), ours.argmax(dim=2, keepdim=True)
     gap = known.gather(2, best) - known.gather(2, chosen)
-    moved = (gap > allowed_difference(own, _ROUNDING).gather(2, best)).squeeze(2) & finite
+    moved = (gap > allowed.gather(2, best)).squeeze(2) & finite
     wrong = int((moved | lost).sum())
     if wrong:
         raise EngineDisagreementError(
-            f"engine {engine.engine_name!r} answers {wrong} of {moved.numel()} noisy copies of image {index} "
+            f"engine {engine.engine_name!r} answers {wrong} of {moved.numel()} noisy copies of image {chunk.index} "
             "otherwise than the model itself, so its votes would certify another classifier; run the model as it is "
             "with engine='eager' (--engine eager), or, if it keeps something from call to call, let it not"
         )

@@ -73,5 +73,5 @@ class Control:
                 "nothing about it; let it keep nothing from call to call that changes its answers, and read no clock"
             )
 
-    def _same(self, found: NDArray[Any]) -> bool:
-        return same_answers(torch.from_numpy(found).double(), torch.from_numpy(self.answers).double())
+    def _same(self, answers: NDArray[Any]) -> bool:
+        return same_answers([torch.from_numpy(answers).double()], [torch.from_numpy(self.answers).double()])

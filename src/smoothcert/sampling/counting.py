@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from smoothcert.engines import Engine
 from smoothcert.errors import ModelOutputError
-from smoothcert.sampling.vote_log import ballot_type, no_class
+from smoothcert.sampling.vote_log import no_class, vote_type
 
 ON_NAN = ("raise", "count")
 
@@ -24,7 +24,7 @@ def count_votes(
 ) -> tuple[NDArray[np.int64], NDArray[Any]]:
     """Return the votes of consecutive batches by (chunk, answer, class), and one by one by (row, answer).
 
-    Ties go to the lowest class. Single votes are given as `ballot_type`.
+    Ties go to the lowest class. Single votes are given as `vote_type`.
 
     Args:
         logits: answers to the rows of all chunks, batch by batch.
@@ -56,10 +56,10 @@ def _in_numpy(
     best = values.argmax(axis=2)
     cell = (owner[:, None] * answers + np.arange(answers)) * classes + best
     chosen = cell[finite] if on_nan == "count" else cell.ravel()
-    ballots = best.astype(ballot_type(classes))
+    single = best.astype(vote_type(classes))
     if on_nan == "count":
-        ballots[~finite] = no_class(classes)
-    return np.bincount(chosen, minlength=chunks * answers * classes).reshape(shape), ballots
+        single[~finite] = no_class(classes)
+    return np.bincount(chosen, minlength=chunks * answers * classes).reshape(shape), single
 
 
 def _on_device(
@@ -78,8 +78,8 @@ def _on_device(
     counted = torch.bincount(cell.reshape(-1), minlength=chunks * answers * classes + 1).cpu().numpy()
     if on_nan == "raise" and counted[-1]:
         raise not_finite(int(counted[-1]), finite.numel())
-    ballots = torch.where(finite, best, no_class(classes)).cpu().numpy().astype(ballot_type(classes))
-    return counted[:-1].reshape(shape), ballots
+    single = torch.where(finite, best, no_class(classes)).cpu().numpy().astype(vote_type(classes))
+    return counted[:-1].reshape(shape), single
 
 
 def not_finite(wrong: int, of: int) -> ModelOutputError:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import math
-import os
 import queue
 import threading
 import time
@@ -20,6 +19,7 @@ from typing import Any, Self
 
 import torch
 
+from smoothcert.arguments import usable_cores
 from smoothcert.errors import InvalidArgumentError, WorkerError
 from smoothcert.networks import MIN_ROWS
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
@@ -39,15 +39,10 @@ WORTH_SECONDS = 4.0
 _log = logging.getLogger("smoothcert")
 
 
-def default_workers() -> int:
-    """Return the number of cores this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
 def check_workers(workers: int | None) -> int:
     """Return `workers` if it is an integer from 1 to 1,024, or one per core for None."""
     if workers is None:
-        return min(default_workers(), MOST_WORKERS)
+        return min(usable_cores(), MOST_WORKERS)
     if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
         raise InvalidArgumentError(
             f"workers must be a positive integer, at most {MOST_WORKERS:,}, or None (one per core), got "

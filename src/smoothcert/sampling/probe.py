@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
 
 from smoothcert.engines import Engine, allowed_difference, device_of, turn
 from smoothcert.errors import InvalidImageError, ModelOutputError, SmoothcertError, UnsoundModelError
-from smoothcert.networks import MIN_ROWS
-from smoothcert.noise import NoiseLaw
+from smoothcert.networks import MIN_ROWS, refuse_training_mode
 from smoothcert.sampling.chunk import Chunk
 from smoothcert.sampling.counting import not_finite
 from smoothcert.sampling.phases import CHUNK_VOTES
@@ -20,9 +19,7 @@ _FEW_ROWS = 3 * MIN_ROWS
 _TOLERANCE = 1e-3  # of the spread of logits; other batch shapes round differently, but far less
 
 
-def check_fixed_function(
-    engine: Engine, noise: NoiseLaw, image: torch.Tensor, *, seed: int, on_nan: str, rows: int
-) -> None:
+def check_fixed_function(sampler: Sampler, image: torch.Tensor, *, rows: int) -> None:
     """Run a batch twice, in parts of every size, in other places and among other neighbours; refuse other answers.
 
     Catches dropout, batch statistics, models that write into their input, answers that depend on a row's place or on
@@ -30,53 +27,56 @@ def check_fixed_function(
     mind later, or reads a clock, passes.
 
     Args:
-        engine: executes the model.
-        noise: law of the noise.
+        sampler: the engine, noise and seed of the run; the probe has streams of its own.
         image: one of the images.
-        seed: of the run; the probe has streams of its own.
-        on_nan: what NaN logits do, see `Sampler`.
         rows: most rows that a batch of the run will have.
     """
+    engine = sampler.engine
     refuse_training_mode(engine.model)
-    rows = max(rows, MIN_ROWS)
-    sampler = Sampler(engine, noise, seed=seed, batch_size=CHUNK_VOTES, on_nan=on_nan)
-    batch, others = noisy_probe(sampler, image, rows, 0), _company(sampler, image, rows)
-    for asked in (batch[:_FEW_ROWS], batch):  # what fails on a few rows does not fail for their number
-        first = _answers(engine, asked)
-        finite = first.isfinite().all(dim=2)
-        if on_nan == "raise" and not bool(finite.all()):
-            raise not_finite(int((~finite).sum()), finite.numel())
+    batch, others = _noisy(sampler, image, max(rows, MIN_ROWS))
+    moved = list(_regroupings(batch, others))
+    # What fails on a few rows does not fail for their number.
+    few, first, again, *regrouped = _answers(
+        engine, [batch[:_FEW_ROWS], batch, batch, *(asked for _, _, asked in moved)]
+    )
+    if sampler.on_nan == "raise":
+        _refuse_no_number(few)
+        _refuse_no_number(first)
     _refuse_writing(engine.model, batch[:MIN_ROWS])
-    if not torch.equal(first.nan_to_num(), _answers(engine, batch).nan_to_num()):
+    if not torch.equal(first.nan_to_num(), again.nan_to_num()):
         raise UnsoundModelError(
             "the model gave two different answers to the same batch, so no certificate about it could be true; "
             "remove randomness such as functional dropout (F.dropout needs training=False)"
         )
-    for chosen, place, asked in _regroupings(batch, others):
-        if not same_answers(_answers(engine, asked)[place], first[chosen]):
-            raise UnsoundModelError(
-                "the model's answer to an image depends on the other images of the batch, on their number or on its "
-                "place among them; call model.eval() first, so that batch normalisation uses its running statistics, "
-                "and let no row see another"
-            )
+    given = [answers[place] for answers, (_, place, _) in zip(regrouped, moved, strict=True)]
+    if not same_answers(given, [first[chosen] for chosen, _, _ in moved]):
+        raise UnsoundModelError(
+            "the model's answer to an image depends on the other images of the batch, on their number or on its "
+            "place among them; call model.eval() first, so that batch normalisation uses its running statistics, "
+            "and let no row see another"
+        )
 
 
-def noisy_probe(sampler: Sampler, image: torch.Tensor, rows: int, number: int) -> torch.Tensor:
-    """Return noisy copies of an image from streams that no vote has."""
+def _noisy(sampler: Sampler, image: torch.Tensor, rows: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return noisy copies of an image, and what may be in a batch with it: copies of it, of a black and a white one.
+
+    From streams that no vote has.
+    """
+    neighbours = (image, torch.zeros_like(image), torch.ones_like(image))
     chunks = [
-        Chunk(image, number, "probe", first, min(CHUNK_VOTES, rows - first))
+        Chunk(one, number, "probe", first, min(CHUNK_VOTES, rows - first))
+        for number, one in enumerate((image, *neighbours))
         for first in range(0, rows, CHUNK_VOTES)
     ]
-    return sampler.noisy_images(chunks).clone()
+    batch, *company = torch.split(sampler.noisy_images(chunks), rows)
+    every = torch.arange(rows)
+    return batch, torch.stack(company)[every % len(neighbours), every]
 
 
-def _company(sampler: Sampler, image: torch.Tensor, rows: int) -> torch.Tensor:
-    """Return noisy copies of the image, of a black and of a white one in turns: what may be in a batch with it."""
-    neighbours = (image, torch.zeros_like(image), torch.ones_like(image))
-    drawn = torch.stack(
-        [noisy_probe(sampler, one, rows, number) for number, one in enumerate(neighbours, start=1)]
-    )
-    return drawn[torch.arange(rows) % len(neighbours), torch.arange(rows)]
+def _refuse_no_number(answers: torch.Tensor) -> None:
+    finite = answers.isfinite().all(dim=2)
+    if not bool(finite.all()):
+        raise not_finite(int((~finite).sum()), finite.numel())
 
 
 def _regroupings(
@@ -110,10 +110,13 @@ def _partial_sizes(rows: int) -> Iterator[int]:
         size //= 2
 
 
-def same_answers(found: torch.Tensor, expected: torch.Tensor) -> bool:
-    """Return whether answers are equal up to the rounding that another batch brings."""
-    near = (found - expected).abs() <= allowed_difference(expected, _TOLERANCE)
-    return bool((near | (found == expected) | (found.isnan() & expected.isnan())).all())
+def same_answers(given: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]) -> bool:
+    """Return whether answers to some batches are equal up to the rounding that other batches bring."""
+    allowed = [allowed_difference(answers, _TOLERANCE) for answers in expected]
+    return all(
+        bool((((one - two).abs() <= most) | (one == two) | (one.isnan() & two.isnan())).all())
+        for one, two, most in zip(given, expected, allowed, strict=True)
+    )
 
 
 def _refuse_writing(model: Any, batch: torch.Tensor) -> None:
@@ -130,35 +133,25 @@ def _refuse_writing(model: Any, batch: torch.Tensor) -> None:
         )
 
 
-def refuse_training_mode(model: Any) -> None:
-    """Refuse a torch module any part of which is in train mode."""
-    if isinstance(model, torch.nn.Module):
-        training = [
-            name or "the model itself"
-            for name, part in model.named_modules()
-            if getattr(part, "training", False)
-        ]
-        if training:
-            raise UnsoundModelError(
-                f"the model is in train mode ({training[0]}), where its answers depend on the batch; "
-                "call model.eval() first"
-            )
+def _answers(engine: Engine, batches: Sequence[torch.Tensor]) -> list[torch.Tensor]:
+    """Return an engine's answers as tensors of their own; say whose fault it is if there are none."""
+    answers = []
+    for batch in batches:
+        try:
+            answers.append(engine(batch.clone()).detach().cpu().double().clone())
+        except SmoothcertError:
+            raise
+        except Exception as error:
+            raise _fault(error, batch) from error
+    return answers
 
 
-def _answers(engine: Engine, batch: torch.Tensor) -> torch.Tensor:
-    """Return an engine's answers as a tensor of their own; say whose fault it is if there are none."""
-    try:
-        return engine(batch.clone()).detach().cpu().double().clone()
-    except SmoothcertError:
-        raise
-    except Exception as error:
-        given = f"a float32 torch tensor of shape {tuple(batch.shape)}"
-        what = f"the model raised {type(error).__name__} on {given}: {error}"
-        if len(batch) > _FEW_ROWS:
-            raise ModelOutputError(
-                f"{what}; it answers {_FEW_ROWS} rows: set a smaller batch_size"
-            ) from error
-        if isinstance(error, RuntimeError | IndexError):  # what torch raises where shapes do not fit
-            fix = "is the image of the shape the model takes, and the model one of float32 images?"
-            raise InvalidImageError(f"{what}; {fix}") from error
-        raise ModelOutputError(f"{what}; fix the model") from error
+def _fault(error: Exception, batch: torch.Tensor) -> SmoothcertError:
+    given = f"a float32 torch tensor of shape {tuple(batch.shape)}"
+    what = f"the model raised {type(error).__name__} on {given}: {error}"
+    if len(batch) > _FEW_ROWS:
+        return ModelOutputError(f"{what}; it answers {_FEW_ROWS} rows: set a smaller batch_size")
+    if isinstance(error, RuntimeError | IndexError):  # what torch raises where shapes do not fit
+        fix = "is the image of the shape the model takes, and the model one of float32 images?"
+        return InvalidImageError(f"{what}; {fix}")
+    return ModelOutputError(f"{what}; fix the model")

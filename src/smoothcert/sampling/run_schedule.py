@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from typing import Generic, Protocol, TypeVar
 
-from smoothcert.sampling.chunk import Chunk
-from smoothcert.sampling.image_sampling import Journey
+from smoothcert.sampling.chunk import Chunk, ChunkVotes
 from smoothcert.sampling.phases import CHUNK_VOTES
 from smoothcert.sampling.pool import WorkerPool
 
@@ -16,26 +16,46 @@ _MOST_BATCHES = 16
 _QUEUED = 2  # jobs per worker: one under way, one ready, so that no worker waits for this thread
 
 
-def travel(
-    journeys: Iterable[Journey],
+class Sampling(Protocol):
+    """What chunks are drawn for: an image under one classifier, or under a panel of them."""
+
+    @property
+    def decided(self) -> bool:
+        """Whether no further votes are needed."""
+        ...
+
+    def next_chunk(self) -> Chunk | None:
+        """Return the next chunk to draw, or None if what is under way has to come back first."""
+        ...
+
+    def take(self, chunk: Chunk, votes: ChunkVotes) -> None:
+        """Take the votes of a chunk that came back."""
+        ...
+
+
+Drawn = TypeVar("Drawn", bound=Sampling)
+
+
+def run_schedule(
+    samplings: Iterable[Drawn],
     pool: WorkerPool,
     *,
     batch_size: int,
-    on_batch: Callable[[list[Journey]], None] | None = None,
-) -> Iterator[Journey]:
-    """Yield journeys as they are decided, in the order they end.
+    on_batch: Callable[[list[Drawn]], None] | None = None,
+) -> Iterator[Drawn]:
+    """Yield samplings as they are decided, in the order they end.
 
     Earlier images go first and new ones are opened only to keep the workers busy, so few are open at a time.
     Which votes an image sees never depends on this function, nor on the clock it reads; how many are drawn in vain
-    is bounded by the journeys (`LOOKAHEAD`), because only what they issue is ever drawn.
+    is bounded by the samplings (`LOOKAHEAD`), because only what they issue is ever drawn.
 
     Args:
-        journeys: the images' journeys, opened lazily; all images of one shape.
+        samplings: the images' samplings, opened lazily; all images of one shape.
         pool: an entered pool of workers.
         batch_size: rows per batch aimed at.
-        on_batch: called after every job with the journeys still open.
+        on_batch: called after every job with the samplings still open.
     """
-    backlog = _Backlog(journeys)
+    backlog = _Backlog(samplings)
     batch = max(1, batch_size // CHUNK_VOTES)
     job = batch  # chunks per job, grown once a chunk's seconds are known
     while True:
@@ -51,52 +71,52 @@ def travel(
             return
         seconds = 0.0
         results = pool.collect()
-        for (journey, chunk), votes in results:
+        for (sampling, chunk), votes in results:
             seconds += votes.seconds
-            before = journey.decided
-            journey.take(chunk, votes)
-            if journey.decided and not before:
-                backlog.drop(journey)
-                yield journey
+            before = sampling.decided
+            sampling.take(chunk, votes)
+            if sampling.decided and not before:
+                backlog.drop(sampling)
+                yield sampling
         batches = JOB_SECONDS / max(seconds / len(results) * batch, 1e-9)
         job = batch * min(max(int(batches), 1), _MOST_BATCHES)
         if on_batch is not None:
             on_batch(backlog.open)
 
 
-class _Backlog:
-    """Chunks that may be drawn now, from the oldest open journey on; opens new journeys as needed."""
+class _Backlog(Generic[Drawn]):
+    """Chunks that may be drawn now, from the oldest open sampling on; opens new samplings as needed."""
 
-    def __init__(self, journeys: Iterable[Journey]) -> None:
-        self.open: list[Journey] = []
-        self._waiting = iter(journeys)
-        self._ready: deque[tuple[Journey, Chunk]] = deque()
+    def __init__(self, samplings: Iterable[Drawn]) -> None:
+        self.open: list[Drawn] = []
+        self._waiting = iter(samplings)
+        self._ready: deque[tuple[Drawn, Chunk]] = deque()
 
     def __len__(self) -> int:
         return len(self._ready)
 
     def fill(self, most: int) -> None:
-        """Let journeys issue chunks until `most` are ready or nobody may issue one."""
+        """Let samplings issue chunks until `most` are ready or nobody may issue one."""
         if len(self._ready) >= most:
             return
-        for journey in self._open_then_new():
-            while len(self._ready) < most and (chunk := journey.next_chunk()) is not None:
-                self._ready.append((journey, chunk))
+        for sampling in self._open_then_new():
+            while len(self._ready) < most and (chunk := sampling.next_chunk()) is not None:
+                self._ready.append((sampling, chunk))
             if len(self._ready) >= most:
                 return
 
-    def take(self, count: int) -> tuple[list[tuple[Journey, Chunk]], list[Chunk]]:
-        """Remove and return up to `count` chunks, with and without their journeys."""
+    def take(self, count: int) -> tuple[list[tuple[Drawn, Chunk]], list[Chunk]]:
+        """Remove and return up to `count` chunks, with and without their samplings."""
         tagged = [self._ready.popleft() for _ in range(min(count, len(self._ready)))]
         return tagged, [chunk for _, chunk in tagged]
 
-    def drop(self, decided: Journey) -> None:
-        """Forget a decided journey and the chunks that it no longer needs."""
+    def drop(self, decided: Drawn) -> None:
+        """Forget a decided sampling and the chunks that it no longer needs."""
         self.open.remove(decided)
         self._ready = deque(entry for entry in self._ready if entry[0] is not decided)
 
-    def _open_then_new(self) -> Iterator[Journey]:
+    def _open_then_new(self) -> Iterator[Drawn]:
         yield from list(self.open)
-        for journey in self._waiting:
-            self.open.append(journey)
-            yield journey
+        for sampling in self._waiting:
+            self.open.append(sampling)
+            yield sampling

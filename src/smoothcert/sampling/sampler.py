@@ -58,12 +58,12 @@ class Sampler:
         start = time.perf_counter()
         sizes = [chunk.votes for chunk in chunks]
         answers = [self._answers(batch) for batch in self._batches(chunks)]
-        votes, ballots = count_votes([logits for logits, _ in answers], sizes, self.engine, self.on_nan)
+        votes, single = count_votes([logits for logits, _ in answers], sizes, self.engine, self.on_nan)
         passes = self._passes([cost for _, cost in answers], sizes)
         seconds = (time.perf_counter() - start) / sum(sizes)
         for chunk in filter(is_spot_check, () if self.engine.as_is else chunks):
-            refuse_other_answers_to(self.engine, self.noisy_images([chunk]), chunk.index)
-        by_chunk = np.split(ballots.T, np.cumsum(sizes[:-1], dtype=np.int64), axis=1)
+            refuse_other_answers_to(self, [chunk])
+        by_chunk = np.split(single.T, np.cumsum(sizes[:-1], dtype=np.int64), axis=1)
         return [ChunkVotes(votes[i], passes[i], seconds * n, by_chunk[i]) for i, n in enumerate(sizes)]
 
     def _passes(self, costs: Sequence[NDArray[np.int64] | None], sizes: Sequence[int]) -> NDArray[np.int64]:
@@ -105,11 +105,11 @@ class Sampler:
         needed = sum(chunk.votes for chunk in chunks) + CHUNK_VOTES
         if self._buffer.shape[1:] != shape or self._buffer.shape[0] < needed:
             self._buffer = torch.empty((needed, *shape), dtype=torch.float32, device=self.device)
-        row = 0
-        for chunk in chunks:
+        row, images = 0, self._images.of_all(chunks)
+        for chunk, image in zip(chunks, images, strict=True):
             generator = self._stream.at(stream_key(self.seed, chunk.index, chunk.phase, chunk.number))
             # Always a whole chunk, because the values of a draw depend on its size; what a short chunk does
             # not need is overwritten by the next one.
-            self.noise.perturb(self._images.of(chunk), self._buffer[row : row + CHUNK_VOTES], generator)
+            self.noise.perturb(image, self._buffer[row : row + CHUNK_VOTES], generator)
             row += chunk.votes
         return self._buffer[:row]

@@ -1,4 +1,4 @@
-"""Ballots: every vote of a stream in its order, as bytes, so that an audit can compare vote by vote."""
+"""The vote log: every vote of a stream in its order, as bytes, so that an audit can compare vote by vote."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ MOST_VOTES = 10**8
 _LEVEL = 1  # of zlib: votes are mostly one class, and higher levels win little for much time
 
 
-def ballot_type(num_classes: int) -> np.dtype[Any]:
+def vote_type(num_classes: int) -> np.dtype[Any]:
     """Return the smallest unsigned type that holds every class and, as its largest value, "no class"."""
     return next(dtype for dtype in map(np.dtype, ("<u1", "<u2", "<u4")) if num_classes <= np.iinfo(dtype).max)
 
 
 def no_class(num_classes: int) -> int:
     """Return what stands for a vote without a finite answer."""
-    return int(np.iinfo(ballot_type(num_classes)).max)
+    return int(np.iinfo(vote_type(num_classes)).max)
 
 
-def pack(ballots: bytes | bytearray) -> bytes:
+def pack(votes: bytes | bytearray) -> bytes:
     """Return the bytes of votes, compressed: one to four kilobytes per 10,000 votes, less if nearly all agree."""
-    return zlib.compress(ballots, _LEVEL)
+    return zlib.compress(votes, _LEVEL)
 
 
 def unpack(packed: bytes, num_classes: int, most: int = MOST_VOTES) -> NDArray[Any]:
-    """Return the classes of the votes in their order, as `ballot_type`; raise ValueError on damaged bytes.
+    """Return the classes of the votes in their order, as `vote_type`; raise ValueError on damaged bytes.
 
     Not lenient: one whole compressed stream and nothing after it. What would unpack to more votes than there can be
     is given up there, so that a few bytes never fill the memory.
@@ -41,7 +41,7 @@ def unpack(packed: bytes, num_classes: int, most: int = MOST_VOTES) -> NDArray[A
         num_classes: classes of the classifier.
         most: votes that there can be at most.
     """
-    kind = ballot_type(num_classes)
+    kind = vote_type(num_classes)
     raw = inflate(packed, min(most, MOST_VOTES) * kind.itemsize)
     if len(raw) % kind.itemsize:
         raise ValueError(f"damaged votes ({len(raw):,} bytes are no whole number of votes)")
@@ -76,11 +76,11 @@ def as_text(packed: Mapping[str, bytes]) -> dict[str, str]:
     return {phase: base64.b85encode(votes).decode() for phase, votes in packed.items()}
 
 
-class BallotBox:
+class VoteLog:
     """Collects the votes of one image and one classifier, phase by phase.
 
     Not a part of any decision: only counts decide. One byte per vote (two from 256 classes on) until a phase is
-    packed. A box that missed a chunk holds nothing from then on, because a part could not be checked.
+    packed. A log that missed a chunk holds nothing from then on, because a part could not be checked.
     """
 
     def __init__(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from smoothcert.arguments import is_number, is_whole
 from smoothcert.bounds import clopper_pearson_lower
 from smoothcert.certificates import Reach
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
@@ -77,10 +78,10 @@ class AttackedImage:
         """Read what `to_json` wrote; raise ValueError for anything else."""
         if not isinstance(record, Mapping) or set(record) != {"idx", "label", "attempts", "certified"}:
             raise ValueError("an image has the fields idx, label, attempts and certified")
-        index, label, found, certified = (record[k] for k in ("idx", "label", "attempts", "certified"))
-        if not isinstance(found, list) or not 1 <= len(found) <= _MOST_ATTEMPTS:
+        index, label, stored, certified = (record[k] for k in ("idx", "label", "attempts", "certified"))
+        if not isinstance(stored, list) or not 1 <= len(stored) <= _MOST_ATTEMPTS:
             raise ValueError(f"attempts of image {index!r} are not a list of 1 to {_MOST_ATTEMPTS:,}")
-        attempts = tuple(Attempt(distance, predicted) for distance, predicted in map(_pair, found))
+        attempts = tuple(Attempt(distance, predicted) for distance, predicted in map(_pair, stored))
         for attempt in attempts:
             _check(attempt.distance, attempt.predicted, index)
         if certified is not None:
@@ -89,7 +90,7 @@ class AttackedImage:
                 raise ValueError(f"image {index!r} is certified as no class")
             _check(radius, predicted, index)
             certified = (predicted, radius)
-        if not _is_whole(index, MOST_INDEX) or not _is_whole(label, MOST_LABEL - 1):
+        if not is_whole(index, 0, MOST_INDEX) or not is_whole(label, 0, MOST_LABEL - 1):
             raise ValueError(f"idx {index!r} and label {label!r} are no numbers of an image and a class")
         return cls(index, label, attempts, certified)
 
@@ -102,15 +103,10 @@ def _pair(value: Any) -> tuple[Any, Any]:
 
 def _check(distance: Any, predicted: Any, index: Any) -> None:
     """Refuse a distance or radius that is none, or a class that is none."""
-    number = isinstance(distance, int | float) and not isinstance(distance, bool)
-    if not number or not 0 <= distance <= MOST_RADIUS:
+    if not is_number(distance, 0, MOST_RADIUS):
         raise ValueError(f"a distance or radius of image {index!r} is {distance!r}, which none is")
-    if predicted is not None and not _is_whole(predicted, MOST_LABEL - 1):
+    if predicted is not None and not is_whole(predicted, 0, MOST_LABEL - 1):
         raise ValueError(f"a class of image {index!r} is {predicted!r}, which none is")
-
-
-def _is_whole(value: Any, most: int) -> bool:
-    return type(value) is int and 0 <= value <= most
 
 
 @dataclass(frozen=True)

@@ -113,22 +113,23 @@ class RunDatabase:
         """Return the manifest as it is written, for who checks it; None if the run never got as far as writing it."""
         if not self.rows("SELECT name FROM sqlite_master LIMIT 1"):
             return None
-        found, left = {}, _MOST_MANIFEST
+        manifest, left = {}, _MOST_MANIFEST
         with self.checking():
             for field, value in self.each(f"SELECT field, value FROM manifest LIMIT {_MOST_FIELDS}"):
                 if not isinstance(field, str) or not isinstance(value, str) or len(value) > left:
                     raise ValueError("its manifest is larger than any, or not of text")
                 left -= len(value)
-                found[field] = parse_json(value, f"field {field!r} of its manifest", FormatError)
-        return found
+                manifest[field] = parse_json(value, f"field {field!r} of its manifest", FormatError)
+        return manifest
 
     def checked_manifest(self) -> dict[str, Any] | None:
         """Return the manifest, every field of it as a run writes it; None if there is none yet."""
-        found = self.manifest()
-        if found is not None and self.folder is not None:  # in memory there is only what this process wrote
+        manifest = self.manifest()
+        # In memory there is only what this process wrote.
+        if manifest is not None and self.folder is not None:
             with self.checking():
-                check_fields(found)
-        return found
+                check_fields(manifest)
+        return manifest
 
     @contextmanager
     def checking(self) -> Iterator[None]:
@@ -172,7 +173,7 @@ class RunDatabase:
                 for position, tally in enumerate(c.tallies)
             ]
             connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", counts)
-            votes = [(c.index, phase, packed) for phase, packed in sorted(c.ballots.items())]
+            votes = [(c.index, phase, packed) for phase, packed in sorted(c.vote_log.items())]
             connection.executemany("INSERT INTO votes VALUES (?, ?, ?)", votes)
             sealed = seal(self._manifest_digest(), row, counts, votes)
             connection.execute("INSERT INTO seals VALUES (?, ?)", (c.index, sealed))
@@ -197,11 +198,15 @@ class RunDatabase:
     def check_integrity(self) -> None:
         """Refuse a file whose indexes disagree with its tables: readers that use the one or the other see two runs."""
         with store_errors("read", self.where):
-            found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-            if found != "ok":
-                raise sqlite3.DatabaseError(f"the file fails its integrity check: {found}")
+            answer = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if answer != "ok":
+                raise sqlite3.DatabaseError(f"the file fails its integrity check: {answer}")
 
-    def save_unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
+    def has_unfinished(self) -> bool:
+        """Return whether a state of an image under way is stored."""
+        return bool(self.rows("SELECT idx FROM unfinished LIMIT 1"))
+
+    def save_unfinished(self, states: Mapping[int, Any]) -> None:
         """Store the state of images under way, replacing older ones."""
         with self._transaction() as connection:
             rows = [(index, json.dumps(state)) for index, state in states.items()]
@@ -237,7 +242,7 @@ class RunDatabase:
         """Close; a finished run becomes one plain file that read-only places can hold."""
         with store_errors("close", self.where):
             if finished and self.folder is not None:
-                # A panel's first run may have been ahead of the others, and keeps states for all of them.
+                # A panel's first run may have been ahead of the others, and keeps the states of all of them.
                 self._connection.execute("DELETE FROM unfinished")
                 # Refused while somebody is reading; all is stored anyway.
                 with contextlib.suppress(sqlite3.OperationalError):

@@ -63,10 +63,10 @@ def read_reach(log: Path, content: bytes, results: Results) -> Reach:
         content: what it holds.
         results: its certificates.
     """
-    found = largest_found(results)
+    proven = largest_found(results)
     file = reach_file(log)
     if kind_of(file) is None:
-        return Reach(found, is_known=False)
+        return Reach(proven, is_known=False)
     record = parse_json(read_bytes(file, FormatError, most=_MOST_BYTES), str(file), FormatError)
     fix = f"remove it, or export {log.name} again"
     if not isinstance(record, dict):
@@ -76,11 +76,11 @@ def read_reach(log: Path, content: bytes, results: Results) -> Reach:
     except ValueError as error:
         raise FormatError(f"{error}; {fix}") from None
     if record["log_sha256"] != hashlib.sha256(content).hexdigest():  # the log was replaced, or changed
-        return Reach(found, is_known=False)
+        return Reach(proven, is_known=False)
     largest, asked = record["largest_provable_radius"], record["asked_radii"]
-    if found is not None and (largest is None or found > largest):
+    if proven is not None and (largest is None or proven > largest):
         raise FormatError(
-            f"{file} says that no radius above {largest} is provable, but {log} has {found}; {fix}"
+            f"{file} says that no radius above {largest} is provable, but {log} has {proven}; {fix}"
         )
     return Reach(largest, None if asked is None else tuple(sorted(set(asked))), norm=record["norm"])
 

@@ -8,40 +8,43 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from smoothcert.certificates import Certification
+from smoothcert.certificates import PROCEDURES, Certification
 from smoothcert.data import Dataset
+from smoothcert.engines import ENGINES
 from smoothcert.errors import ManifestMismatchError
+from smoothcert.noise import NOISE_LAWS
 from smoothcert.sampling import CHUNK_VOTES
+from smoothcert.store.packages import packages_of
 
 FORMAT = 1
 _MISSING = "nothing"
 _version = cache(version)  # looked up in files, which takes milliseconds
 
 
-def make_manifest(
-    certification: Certification, answer: int, dataset: Dataset, indices: Sequence[int]
-) -> dict[str, Any]:
+def make_manifest(certification: Certification, dataset: Dataset, indices: Sequence[int]) -> dict[str, Any]:
     """Return what identifies a run: equal manifests give equal votes and certificates.
 
     Batch size and workers are not in it, because no vote depends on them.
 
     Args:
         certification: classifier, noise, procedure, alpha and seed.
-        answer: which of the certification's classifiers the run is about.
         dataset: where the images come from.
         indices: images of the run, in the data set's numbering.
     """
-    engine = certification.engine
-    ensemble = certification.ensembles[answer] if certification.ensembles else None
+    engine, noise, procedure = certification.engine, certification.noise.describe(), certification.procedure
+    packages = packages_of(
+        [(ENGINES, engine.registered_name), (NOISE_LAWS, noise["name"]), (PROCEDURES, procedure["name"])]
+    )
+    ensemble = certification.ensemble
     return {
         "format": FORMAT,
-        "model": certification.models[answer],
+        "model": certification.model,
         **({} if ensemble is None else {"ensemble": plain(ensemble)}),
         "num_classes": engine.num_classes,
         "engine": engine.engine_name,
-        "noise": certification.noise.describe(),
+        "noise": noise,
         "norm": certification.noise.norm,
-        "procedure": plain(certification.procedure),
+        "procedure": plain(procedure),
         "alpha": certification.alpha,
         "on_nan": certification.on_nan,
         "seed": str(certification.seed),  # as text: other readers of JSON lose digits beyond 2^53
@@ -54,6 +57,7 @@ def make_manifest(
             **{name: _version(name) for name in ("smoothcert", "torch", "numpy", "scipy")},
             "python": f"{sys.version_info.major}.{sys.version_info.minor}",
         },
+        **({"packages": packages} if packages else {}),
     }
 
 

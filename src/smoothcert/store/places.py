@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,18 +19,17 @@ _LOCK_FILE = ".run.lock"
 
 
 @contextmanager
-def hold(folders: Iterable[Path | None]) -> Iterator[None]:
-    """Keep other processes from certifying into these folders; None stands for memory.
+def hold(folder: Path | None) -> Iterator[None]:
+    """Keep other processes from certifying into a folder; None stands for memory.
 
     Readers are not kept out. A folder that is not there is made, and removed if nothing was written into it.
     """
-    with ExitStack() as locks:
-        for folder in folders:
-            if folder is None:
-                continue
-            if folder.exists() and not folder.is_dir():
-                raise StoreError(f"{folder} is a file; choose a folder for the run")
-            locks.enter_context(only_one_in(folder, _LOCK_FILE, "certification", StoreError))
+    if folder is None:
+        yield
+        return
+    if folder.exists() and not folder.is_dir():
+        raise StoreError(f"{folder} is a file; choose a folder for the run")
+    with only_one_in(folder, _LOCK_FILE, "certification", StoreError):
         yield
 
 
@@ -52,27 +51,25 @@ def stored_manifest(folder: Path | None, resume: bool) -> dict[str, Any] | None:
 
 
 def begin(
-    folders: Iterable[Path | None],
-    stored: Iterable[dict[str, Any] | None],
-    manifests: Iterable[dict[str, Any]],
-    origins: Iterable[dict[str, str]],
-) -> list[RunDatabase]:
-    """Open the databases and write the manifests of new runs; what cannot be begun leaves nothing behind."""
-    opened: list[RunDatabase] = []
-    begun: list[RunDatabase] = []
+    folder: Path | None, stored: dict[str, Any] | None, manifest: dict[str, Any], origin: dict[str, str]
+) -> RunDatabase:
+    """Open a run's database and write the manifest if the run is new; what cannot be begun leaves nothing behind.
+
+    Args:
+        folder: the run folder; None keeps the run in memory.
+        stored: the manifest of a run to continue; None for a new one.
+        manifest: what identifies the run.
+        origin: where an audit may look for what the run was made from.
+    """
+    database = RunDatabase(folder, writable=True)
     try:
-        for folder, old, new, origin in zip(folders, stored, manifests, origins, strict=True):
-            opened.append(RunDatabase(folder, writable=True))
-            if old is None:
-                begun.append(opened[-1])
-                opened[-1].begin(new, origin)
+        if stored is None:
+            database.begin(manifest, origin)
     except BaseException:
-        for database in opened:
-            database.close()
-        for database in begun:
-            database.remove()
+        database.close()
+        database.remove()
         raise
-    return opened
+    return database
 
 
 def origin_of(out: Path | None, model: str | Path | None, dataset: Dataset) -> dict[str, str]:

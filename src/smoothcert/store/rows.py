@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from smoothcert.arguments import is_whole
 from smoothcert.certificates import Outcome
 from smoothcert.sampling import Counts
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
@@ -116,25 +117,25 @@ class RowReader:
         return first, last
 
     def _votes(self, about: str, text: Any, drawn: int) -> Any:
-        found: Any = None
+        votes: Any = None
         if isinstance(text, str) and len(text) <= _DIGITS * self.classes:
             try:
-                found = json.loads(text)
+                votes = json.loads(text)
             except (ValueError, RecursionError):
-                found = None
-        if not isinstance(found, list) or len(found) != self.classes:
+                votes = None
+        if not isinstance(votes, list) or len(votes) != self.classes:
             raise ValueError(
                 f"votes {about} are {brief(text, _SHOWN)}, expected a list of {self.classes} counts"
             )
-        for count in found:
+        for count in votes:
             _whole("one of votes", about, count, drawn)
-        if sum(found) > drawn:
-            raise ValueError(f"votes {about} are {sum(found)} together, but {drawn} were drawn")
-        return np.asarray(found, dtype=np.int64)
+        if sum(votes) > drawn:
+            raise ValueError(f"votes {about} are {sum(votes)} together, but {drawn} were drawn")
+        return np.asarray(votes, dtype=np.int64)
 
 
 def _whole(name: str, about: str, value: Any, most: int, least: int = 0) -> None:
-    if type(value) is not int or not least <= value <= most:
+    if not is_whole(value, least, most):
         raise ValueError(
             f"{name} {about} is {brief(value, _SHOWN)}, expected an integer from {least} to {most}"
         )

@@ -30,8 +30,8 @@ def seal(
         counts: its rows of counts, in their order.
         votes: its rows of packed votes, in the order of their phases' names.
     """
-    ballots = [[index, phase, _digest(packed)] for index, phase, packed in votes]
-    content = [manifest, list(certificate), [list(row) for row in counts], ballots]
+    packed_votes = [[index, phase, _digest(packed)] for index, phase, packed in votes]
+    content = [manifest, list(certificate), [list(row) for row in counts], packed_votes]
     # A forged row may hold anything; what JSON cannot say is said by its text.
     return hashlib.sha256(json.dumps(content, default=repr).encode()).hexdigest()
 

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from smoothcert.arguments import check_whole
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from smoothcert.networks import padded
@@ -64,14 +65,14 @@ class MemberLogits:
                 f"got {self.noisy.shape} and {self.clean.shape}"
             )
         images, noises, members, classes = self.noisy.shape
-        for name, found, least in (
+        for name, number, least in (
             ("images", images, 1),
             ("noises", noises, 2),
             ("members", members, 2),
             ("classes", classes, 2),
         ):
-            if found < least:
-                raise InvalidArgumentError(f"variances need at least {least} {name}, got {found}")
+            if number < least:
+                raise InvalidArgumentError(f"variances need at least {least} {name}, got {number}")
 
     @property
     def members(self) -> int:
@@ -98,8 +99,7 @@ def collect_member_logits(
         noises: noisy copies per image, >= 2.
         seed: of the noise, in [0, 2^128).
     """
-    if isinstance(noises, bool) or not isinstance(noises, int) or noises < 2:
-        raise InvalidArgumentError(f"noises must be an integer of at least 2, got {noises!r}")
+    check_whole("noises", noises, 2)
     if not indices:
         raise InvalidArgumentError("indices must name at least one image, got none")
     weight = next(ensemble.parameters(), None)
@@ -120,10 +120,10 @@ def collect_member_logits(
             noisy.append(together.float().cpu().numpy())
             answers.append(ensemble.combine(together).argmax(dim=1).cpu().numpy())
             show(done, f"{noises} noisy copies each")
-    found = MemberLogits(np.stack(clean), np.stack(noisy), np.stack(answers), dataset.labels[list(indices)])
-    if not (np.isfinite(found.noisy).all() and np.isfinite(found.clean).all()):
+    logits = MemberLogits(np.stack(clean), np.stack(noisy), np.stack(answers), dataset.labels[list(indices)])
+    if not (np.isfinite(logits.noisy).all() and np.isfinite(logits.clean).all()):
         raise ModelOutputError("a member answered with NaN or infinite logits; no variance can be computed")
-    return found
+    return logits
 
 
 def _noisy_batches(

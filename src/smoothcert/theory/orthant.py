@@ -69,10 +69,10 @@ def _lattice(points: int, dimensions: int) -> Floats:
 
 
 def _primes(count: int) -> list[int]:
-    found: list[int] = []
+    primes: list[int] = []
     candidate = 2
-    while len(found) < count:
-        if all(candidate % prime for prime in found):
-            found.append(candidate)
+    while len(primes) < count:
+        if all(candidate % prime for prime in primes):
+            primes.append(candidate)
         candidate += 1
-    return found
+    return primes

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from smoothcert.arguments import check_number
 from smoothcert.bounds import binomial_law, clopper_pearson_lower
 from smoothcert.certificates import check_votes
-from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 
 Floats = NDArray[np.float64]
@@ -84,6 +84,5 @@ def mean_radii(p: ArrayLike, n: ArrayLike, *, alpha: float, noise: NoiseLaw) -> 
 
 
 def _check(p: float, n: int) -> None:
-    if not 0 <= p <= 1:
-        raise InvalidArgumentError(f"p must be a probability in [0, 1], got {p!r}")
+    check_number("p", p, 0, 1, what="a probability in [0, 1]", numpy=True)
     check_votes("n", n)

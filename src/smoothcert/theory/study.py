@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from smoothcert.arguments import check_whole
 from smoothcert.certificates import radius_grid
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
@@ -80,8 +81,7 @@ def study_ensemble(
         noises: noisy copies per image, >= 2.
         seed: of the noise; drawn from the operating system by default.
     """
-    if isinstance(images, bool) or not isinstance(images, int) or images < 1:
-        raise InvalidArgumentError(f"images must be an integer of at least 1, got {images!r}")
+    check_whole("images", images, 1)
     model, card = load_model(folder)
     if not isinstance(model, MemberEnsemble):
         raise InvalidArgumentError(

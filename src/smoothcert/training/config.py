@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -20,17 +19,23 @@ from smoothcert.data import DATASETS, Dataset, held_out, load_dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.fields import Place, Text
 from smoothcert.folders import MOST_MEMBERS, drop_unset
-from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH, refuse_split
+from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
-from smoothcert.registry import Table
+from smoothcert.registry import Registry, Table
 from smoothcert.seeding import check_seed
 from smoothcert.training.learning_rate import SCHEDULES
-from smoothcert.training.noise_settings import noise_of, with_default_noise, without_other_noise
-from smoothcert.training.objective import OBJECTIVES, Objective
-from smoothcert.training.starting_points import refuse_mixture, with_default_model
+from smoothcert.training.noise_settings import (
+    DEFAULT_NOISE,
+    noise_of,
+    with_checked_noise,
+    with_default_noise,
+    without_other_noise,
+)
+from smoothcert.training.objective import OBJECTIVES, Objective, make_objective
+from smoothcert.training.setting_rules import refuse_inconsistent, with_default_model
 from smoothcert.visible import brief
 
-_REGISTRIES: dict[str, Table[Any]] = {
+_REGISTRIES: dict[str, Registry[Any] | Table[Any]] = {
     "dataset": DATASETS,
     "model": MODELS,
     "method": OBJECTIVES,
@@ -46,7 +51,8 @@ class TrainConfig(BaseModel):
     """All that decides the weights of a trained model; the defaults suit the embedded digits.
 
     Not a place for speed or output settings. A wrong value raises `InvalidArgumentError`, an unknown name
-    `UnknownNameError`.
+    `UnknownNameError`. Beside its fields it takes the options of the noise's law, such as `keep` and `levels` of
+    discrete replacement.
 
     Args:
         dataset: name in `DATASETS`.
@@ -57,9 +63,7 @@ class TrainConfig(BaseModel):
         method: name in `OBJECTIVES`.
         settings: the method's hyper-parameters that differ from its defaults, by name.
         noise: name in `NOISE_LAWS`.
-        sigma: standard deviation of the noise per coordinate, in pixel units; None for l0 noise.
-        keep: probability that l0 noise leaves a coordinate as it is; None for the others.
-        levels: number of values a coordinate has under l0 noise; None for the others.
+        sigma: standard deviation of the noise per coordinate, in pixel units; None for a law that is chosen otherwise.
         epochs: passes over the training split.
         optimizer: "sgd" or "adam".
         lr: largest learning rate.
@@ -86,11 +90,13 @@ class TrainConfig(BaseModel):
         digests: of those members or that classifier; `train` and `fine_tune` fill them in.
         depth: convolutions of a denoiser, if not those of its name.
         width: channels between them, likewise.
+        packages: name and version of the packages that bring the method, or what else is not of this one, by setting;
+            `train` and `fine_tune` fill them in.
         recipe: the recipe that these settings came from, for the record.
         recipe_epochs: epochs of that recipe, where they were changed.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
     dataset: Text = "digits"
     data_dir: Place | None = None
@@ -99,10 +105,8 @@ class TrainConfig(BaseModel):
     split: Text | None = None
     method: Text = "gaussian"
     settings: dict[Text, Setting] = Field(default_factory=dict, max_length=100)
-    noise: Text = "gaussian"
+    noise: Text = DEFAULT_NOISE
     sigma: float | None = Field(default=None, gt=0)
-    keep: float | None = None
-    levels: int | None = None
     epochs: int = Field(default=20, ge=1, le=_MOST)
     optimizer: Literal["sgd", "adam"] = "sgd"
     lr: float = Field(default=0.1, gt=0)
@@ -127,12 +131,14 @@ class TrainConfig(BaseModel):
     digests: tuple[Text, ...] | None = Field(default=None, max_length=MOST_MEMBERS)
     depth: int | None = Field(default=None, ge=2, le=MOST_DEPTH, strict=True)
     width: int | None = Field(default=None, ge=1, le=MOST_WIDTH, strict=True)
+    packages: dict[Text, Text] | None = Field(default=None, max_length=10)
     recipe: Text | None = None
     recipe_epochs: int | None = Field(default=None, ge=1, le=_MOST)
 
     def __init__(self, /, **values: Any) -> None:  # a file may well have a field called "self"
+        checked = with_checked_noise(values, tuple(type(self).model_fields))
         try:
-            super().__init__(**with_default_noise(with_default_model(values)))
+            super().__init__(**with_default_noise(with_default_model(checked)))
         except ValidationError as error:
             raise InvalidArgumentError(_sentence(error)) from None
 
@@ -150,40 +156,7 @@ class TrainConfig(BaseModel):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if (self.schedule == "step") != bool(self.milestones):
-            raise InvalidArgumentError(
-                f"schedule {self.schedule!r} with milestones {list(self.milestones)}: the step schedule needs "
-                "milestones (epochs of its drops), the others take none"
-            )
-        if any(not 0 < milestone < self.epochs for milestone in self.milestones):
-            raise InvalidArgumentError(
-                f"milestones must lie between 0 and epochs={self.epochs}, got {brief(list(self.milestones))}"
-            )
-        if self.holdout == "none" and self.certify_every:
-            raise InvalidArgumentError(
-                f"certify_every={self.certify_every} certifies hold-out images, but holdout is none; set a hold-out"
-            )
-        if self.nesterov and self.momentum == 0:
-            raise InvalidArgumentError("nesterov needs momentum above 0, got momentum=0")
-        refuse_mixture(self)
-        if self.heads is None and self.split is not None:
-            raise InvalidArgumentError(
-                f"split={self.split!r} says where heads begin, but heads is not given; set both"
-            )
-        if self.heads is not None:
-            refuse_split(self.model, self.split)
-        noise, objective = self.noise_law(), self.objective()
-        if objective.moves_images and not noise.is_additive:
-            raise InvalidArgumentError(
-                f"method {self.method!r} moves images under noise that stays, but noise {self.noise!r} depends on the "
-                "image; train with method gaussian, stability or consistency"
-            )
-        least = objective.least_heads
-        if (self.heads or 1) < least:
-            raise InvalidArgumentError(
-                f"method {self.method!r} needs {least} heads or more, got heads={self.heads}; set heads=5, the papers' "
-                'number (and split="100%" for whole networks)'
-            )
+        refuse_inconsistent(self)
         return self
 
     @model_serializer(mode="wrap")
@@ -192,13 +165,7 @@ class TrainConfig(BaseModel):
 
     def objective(self) -> Objective:
         """Build the method with its settings; one that it does not have is refused by name."""
-        known = hyper_parameters(self.method)
-        for name in self.settings:
-            if name not in known:
-                raise InvalidArgumentError(
-                    f"method {self.method!r} has no setting {brief(name)}; known: {', '.join(known) or 'none'}"
-                )
-        return OBJECTIVES[self.method](**self.settings)
+        return make_objective(self.method, self.settings)
 
     def normalisation(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
         """Return mean and deviation, per channel, that the network's first layer normalises by."""
@@ -206,6 +173,25 @@ class TrainConfig(BaseModel):
         if self.normalize:
             return source.mean, source.std
         return tuple(0.0 for _ in source.mean), tuple(1.0 for _ in source.std)
+
+    def with_packages(self) -> TrainConfig:
+        """Return the configuration with the packages that its members come from; refuse other ones given before.
+
+        Another version may have another loss: a training by one is not continued by another.
+        """
+        named = {name: (registry, getattr(self, name)) for name, registry in _REGISTRIES.items()}
+        origins = {
+            name: registry.package_of(value)
+            for name, (registry, value) in named.items()
+            if isinstance(registry, Registry) and value in registry
+        }
+        packages = {name: f"{one.name} {one.version}" for name, one in origins.items() if one is not None}
+        if self.packages is not None and self.packages != packages:
+            raise InvalidArgumentError(
+                f"packages must be those that are installed, {packages}, got {brief(self.packages)}; install the same "
+                "ones, or leave them out"
+            )
+        return self.changed(packages=packages) if packages else self
 
     def training_images(self) -> Dataset:
         """Read the images to train on: all that are not held out."""
@@ -218,7 +204,7 @@ class TrainConfig(BaseModel):
 
     def noise_law(self) -> NoiseLaw:
         """Build the law of the noise."""
-        return noise_of(vars(self))
+        return noise_of(self.noise, {"sigma": self.sigma, **(self.model_extra or {})})
 
     def scaled(self, epochs: int) -> TrainConfig:
         """Return the same training in another number of epochs: drops and warm-up move with it, on record."""
@@ -235,18 +221,10 @@ class TrainConfig(BaseModel):
         return TrainConfig(**{**without_other_noise(self.model_dump(), values), **values})
 
 
-def hyper_parameters(method: str) -> tuple[str, ...]:
-    """Return the names of a method's settings."""
-    return tuple(field.name for field in dataclasses.fields(OBJECTIVES[method]))  # type: ignore[arg-type]
-
-
 def _sentence(error: ValidationError) -> str:
     """Say in one sentence which setting is wrong, why, and which value it had."""
     first = error.errors()[0]
     name = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
-        known = ", ".join(TrainConfig.model_fields)
-        return f"unknown training setting {brief(name)}; known: {known}"
     if not name:  # a rule between settings, with a sentence of its own
         return str(first["ctx"]["error"])
     return f"training setting {brief(name)} is wrong: {first['msg']}, got {brief(first['input'])}"

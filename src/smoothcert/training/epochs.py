@@ -1,4 +1,4 @@
-"""The course of one training: epochs, measurements after each, and a state that survives a crash."""
+"""The epochs of one training, measurements after each, and a state that survives a crash."""
 
 from __future__ import annotations
 
@@ -11,28 +11,17 @@ import torch
 from lightning_fabric import Fabric
 from torch import nn
 
-from smoothcert.certificates import FixedSample, SmoothedClassifier
 from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, WorkerError
-from smoothcert.execution import certify_in_memory
 from smoothcert.folders import LEFT_OUT
 from smoothcert.progress import Progress, progress
-from smoothcert.seeding import generator_for
-from smoothcert.training.accuracy import noisy_accuracy
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.loop import EpochResult, Loop, make_optimizer
-from smoothcert.training.metrics import EpochMetrics, peak_memory_mb, write_metrics
-from smoothcert.training.starting_points import PLACES
-from smoothcert.training.state import TrainingState, read_header
-from smoothcert.training.state_header import STATE_FILE
-
-_HOLDOUT_VOTES = 2_000  # noisy hold-out images to look at after an epoch; the same ones every time
-# Which epoch is best is as uncertain as the hold-out is small, and more copies of few images do not change that: the
-# accuracy's variance is (between images + within an image / copies) / images, and what copies can reduce is the smaller
-# part. Ten leave a tenth of that part.
-_MOST_COPIES = 10
-_SELECT = 100  # votes that choose the class where hold-out images are certified
-_ALPHA = 0.001
+from smoothcert.training.measuring import measured
+from smoothcert.training.outputs.folder import PLACES
+from smoothcert.training.outputs.metrics import EpochMetrics, peak_memory_mb, write_metrics
+from smoothcert.training.outputs.state import TrainingState, read_header
+from smoothcert.training.outputs.state_header import STATE_FILE
 
 OnEpoch = Callable[[EpochMetrics], None]
 
@@ -61,7 +50,7 @@ def fit(
         config: method, noise, schedule and optimiser.
         seed: of order, augmentation and noise.
         fabric: launched; one process on the CPU by default.
-        folder: where the state is kept, and found again after a crash; None keeps none.
+        folder: where the state is kept, and read again after a crash; None keeps none.
         on_epoch: called with the metrics after every epoch, by the first process.
         show_progress: True shows progress, None only on a terminal.
     """
@@ -86,7 +75,12 @@ def fit(
             with _together(fabric):
                 if first:
                     note = partial(_note, show, loop.steps_per_epoch * (epoch + 1), epoch + 1, config)
-                    metrics = _measured(done, epoch + 1, model, holdout_set, config, seed, state, note)
+                    accuracy = radius = None
+                    if holdout_set is not None:
+                        accuracy, radius = measured(
+                            model, holdout_set, epoch=epoch + 1, config=config, seed=seed, note=note
+                        )
+                    metrics = _metrics(done, epoch + 1, model, state, accuracy, radius)
                     _record(state, metrics, model)
                     if folder is not None:
                         write_metrics(state.metrics, folder)
@@ -131,30 +125,15 @@ def _continued(
     return TrainingState.load(folder, model, optimizer)
 
 
-def _measured(
+def _metrics(
     done: EpochResult,
     epoch: int,
     model: nn.Module,
-    holdout_set: Dataset | None,
-    config: TrainConfig,
-    seed: int,
     state: TrainingState,
-    note: Callable[[str], None],
+    accuracy: float | None,
+    radius: float | None,
 ) -> EpochMetrics:
-    """Measure the model on the hold-out, if there is one, and put the epoch's figures together."""
-    accuracy = acr = None
-    if holdout_set is not None:
-        accuracy = noisy_accuracy(
-            model,
-            holdout_set,
-            config.noise_law(),
-            draws=holdout_copies(len(holdout_set)),
-            generator=generator_for(seed, 0, "holdout-noise"),
-            on_copies=lambda done, copies: note(f"{done:,} of {copies:,} noisy hold-out images classified"),
-        )
-        if config.certify_every and (epoch % config.certify_every == 0 or epoch == config.epochs):
-            note(f"certifying {min(config.certify_images, len(holdout_set)):,} hold-out images")
-            acr = _certified(model, holdout_set, config, seed)
+    """Put the figures of an epoch together."""
     before = state.metrics[-1].seconds if state.metrics else 0.0
     return EpochMetrics(
         epoch=epoch,
@@ -165,35 +144,12 @@ def _measured(
         images_per_second=done.images / max(done.seconds, 1e-9),
         peak_memory_mb=peak_memory_mb(next(model.parameters()).device),
         parts=done.parts,
-        holdout_acr=acr,
+        holdout_acr=radius,
     )
-
-
-def holdout_copies(images: int) -> int:
-    """Return how many noisy copies of each hold-out image tell which epoch is best: 2,000 in all, from 1 to 10 each."""
-    return min(max(1, _HOLDOUT_VOTES // images), _MOST_COPIES)
 
 
 def _note(show: Progress, steps: int, epoch: int, config: TrainConfig, text: str) -> None:
     show(steps, f"epoch {epoch} of {config.epochs}, {text}")
-
-
-def _certified(model: nn.Module, holdout_set: Dataset, config: TrainConfig, seed: int) -> float:
-    """Return the average certified radius of the first hold-out images."""
-    model.eval()
-    certification = SmoothedClassifier(model, config.noise_law(), holdout_set.num_classes).certification(
-        FixedSample(n0=_SELECT, n=config.certify_votes),
-        alpha=_ALPHA,
-        seed=seed,
-        engine="torch",
-        example=holdout_set.image(0),
-        images=min(config.certify_images, len(holdout_set)),
-    )
-    radii = [
-        certificate.radius if certificate.predicted == holdout_set.labels[certificate.index] else 0.0
-        for certificate in certify_in_memory(certification, holdout_set)
-    ]
-    return sum(radii) / len(radii)
 
 
 def _record(state: TrainingState, metrics: EpochMetrics, model: nn.Module) -> None:
@@ -211,10 +167,3 @@ def _record(state: TrainingState, metrics: EpochMetrics, model: nn.Module) -> No
         state.best_epoch = metrics.epoch
         state.best = {name: value.detach().cpu().clone() for name, value in model.state_dict().items()}
     state.metrics.append(metrics)
-
-
-def forget(folder: Path) -> None:
-    """Remove the state of a training that is finished, and what kills left half-written."""
-    for path in (folder / STATE_FILE, *folder.glob(".*.part")):
-        with contextlib.suppress(FileNotFoundError):
-            path.unlink()

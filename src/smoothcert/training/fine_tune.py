@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from smoothcert.arguments import check_path
+from smoothcert.arguments import check_path, check_switch
 from smoothcert.data import Dataset
 from smoothcert.ensembles import members_of
 from smoothcert.errors import CheckpointError, InvalidArgumentError
@@ -26,9 +26,11 @@ from smoothcert.folders import (
     save_ensemble,
 )
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.epochs import OnEpoch, forget
+from smoothcert.training.epochs import OnEpoch
 from smoothcert.training.first_model import with_digests
-from smoothcert.training.launching import Trained, Where, differences, launch
+from smoothcert.training.launching import Trained, Where, launch
+from smoothcert.training.outputs.folder import differences, forget, refuse_existing
+from smoothcert.training.setting_rules import methods_that
 from smoothcert.training.train import BEST, config_from, metrics_of
 
 ENSEMBLE = "ensemble"
@@ -40,32 +42,36 @@ def fine_tune(
     members: str | Path | Sequence[str | Path],
     out: str | Path,
     *,
+    resume: bool = False,
     on_epoch: OnEpoch | None = None,
     devices: int = 1,
     accelerator: str = "auto",
-    show_progress: bool | None = False,
+    show_progress: bool | None = None,
 ) -> EnsembleCard:
     """Train pretrained members together (DRT) and write them and their soft vote; returns the ensemble's card.
 
     Not a change of the given folders: the members' new weights go to `out`/member-0, .. and `out`/ensemble names
-    them; `out`/best holds the same of the epoch that did best on the hold-out. It is repeatable and continues after
-    a stop, as `train` does.
+    them; `out`/best holds the same of the epoch that did best on the hold-out. It is repeatable, as `train` is.
 
     Args:
         config: as for `train`; its method is one that trains members.
         members: an ensemble folder, or the folders of at least two networks, of any architectures, trained on the same
             images, classes and noise.
         out: folder to write to.
+        resume: continue, or take as it is, the training in `out`, as for `train`.
         on_epoch: called with the metrics after every epoch, of the members' soft vote.
         devices: processes, each on a device of its own.
         accelerator: "auto", "cpu" or "cuda".
-        show_progress: True shows progress, None only on a terminal.
+        show_progress: None shows it on a terminal only.
     """
-    config, out = config_from(config), check_path("out", out)
+    config, out = config_from(config).with_packages(), check_path("out", out)
     if config.objective().trains != "members":
         raise InvalidArgumentError(
-            f"method {config.method!r} trains one network; to fine-tune members together choose drt or drt-smoothadv"
+            f"method {config.method!r} trains one network; to fine-tune members together choose one of "
+            + methods_that(lambda one: one.trains == "members")
         )
+    if not check_switch("resume", resume):
+        refuse_existing(out, out / ENSEMBLE / ENSEMBLE_FILE)
     folders = member_folders(members)
     train_set = config.training_images()
     config = _with_members(config, folders, train_set)
@@ -135,9 +141,8 @@ def _write_members(trained: Trained, model: nn.Module, epoch: int, home: Path) -
     config, folders = trained.config, []
     for number, (member, folder) in enumerate(zip(members_of(model), config.members or (), strict=True)):
         folders.append(home / f"member-{number}")
-        shutil.rmtree(
-            folders[-1], ignore_errors=True
-        )  # of this same training, killed between here and the end
+        # What stands there is of this same training, killed between here and the end.
+        shutil.rmtree(folders[-1], ignore_errors=True)
         update = {
             "method": config.method,
             "dataset": {"name": trained.train_set.name, "digest": trained.train_set.digest},

@@ -10,9 +10,8 @@ from smoothcert.data import Dataset
 from smoothcert.ensembles import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import ModelCard, classifier_card, load_checkpoint
-from smoothcert.networks import Denoised, DnCNN, create_model, refuse_shapes
+from smoothcert.networks import DENOISERS, Denoised, DnCNN, create_model, refuse_shapes
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.starting_points import size_of
 
 
 def first_model(config: TrainConfig, train_set: Dataset) -> nn.Module:
@@ -58,13 +57,19 @@ def with_classifier_digest(config: TrainConfig, train_set: Dataset) -> TrainConf
 
 def with_digests(config: TrainConfig, cards: Sequence[ModelCard]) -> TrainConfig:
     """Return the configuration with the digests of the models it starts from; refuse other ones given before."""
-    found = tuple(card.digest for card in cards)
-    if config.digests is not None and config.digests != found:
+    digests = tuple(card.digest for card in cards)
+    if config.digests is not None and config.digests != digests:
         raise InvalidArgumentError(
-            f"digests must be those of the models in their folders, {list(found)}, got {list(config.digests)}; "
+            f"digests must be those of the models in their folders, {list(digests)}, got {list(config.digests)}; "
             "leave them out"
         )
-    return config.changed(digests=found)
+    return config.changed(digests=digests)
+
+
+def size_of(config: TrainConfig) -> tuple[int, int]:
+    """Return depth and width of the denoiser of a configuration."""
+    named = DENOISERS[config.model]
+    return config.depth or named.depth, config.width or named.width
 
 
 def _denoiser(config: TrainConfig, train_set: Dataset) -> Denoised:

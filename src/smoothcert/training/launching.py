@@ -16,19 +16,16 @@ import torch
 from lightning_fabric import Fabric
 from torch import nn
 
+from smoothcert.arguments import check_whole, usable_cores
 from smoothcert.data import Dataset
-from smoothcert.errors import CheckpointError, InvalidArgumentError, SmoothcertError
-from smoothcert.folders import CARD_FILE, ModelCard, read_card
-from smoothcert.sampling import default_workers
+from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.seeding import check_seed, generator_for
+from smoothcert.training.batches import chosen_images, steps_per_epoch
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.epochs import OnEpoch, fit, forget
+from smoothcert.training.epochs import OnEpoch, fit
 from smoothcert.training.first_model import first_model
-from smoothcert.training.folder_lock import only_training_in
-from smoothcert.training.loop import chosen_images, steps_per_epoch
-from smoothcert.training.starting_points import PLACES
-from smoothcert.training.state import TrainingState, read_header
-from smoothcert.training.state_header import STATE_FILE, damage
+from smoothcert.training.outputs.folder import forget, only_training_in, refuse_foreign, with_seed
+from smoothcert.training.outputs.state import TrainingState
 
 _TORCH_STATE = threading.Lock()  # of torch's global generator, which only one training at a time may borrow
 
@@ -61,7 +58,7 @@ class Where:
     on_epoch: OnEpoch | None = None
     devices: int = 1
     accelerator: str = "auto"
-    show_progress: bool | None = False
+    show_progress: bool | None = None
 
 
 def launch(
@@ -86,25 +83,15 @@ def launch(
     fabric = _fabric(config, where.devices, where.accelerator)
     steps_per_epoch(config, len(chosen_images(len(train_set), config.max_train_images)), where.devices)
     with only_training_in(out):
-        if config.seed is None:
-            unfinished = (out / STATE_FILE).exists()
-            config = config.changed(seed=_seed_of(out) if unfinished else check_seed(None))
+        config = with_seed(config, out)
         for folder in results:
-            _refuse_foreign(folder, config)
+            refuse_foreign(folder, config)
         work: Any = _work  # the annotation of launch leaves out the arguments that it passes on
         outcome = fabric.launch(work, config, train_set, holdout_set, out, where, write)
     if isinstance(outcome, BaseException):
         raise outcome
     card: Card = outcome
     return card
-
-
-def _seed_of(out: Path) -> int:
-    """Return the seed of the unfinished training in a folder."""
-    seed = read_header(out).config.get("seed")
-    if not isinstance(seed, int):
-        raise damage(out, "it names no seed")
-    return check_seed(seed)
 
 
 def _fabric(config: TrainConfig, devices: int, accelerator: str) -> Fabric:
@@ -115,11 +102,8 @@ def _fabric(config: TrainConfig, devices: int, accelerator: str) -> Fabric:
         raise InvalidArgumentError(f'accelerator must be "auto", "cpu" or "cuda", got {accelerator!r}')
     if accelerator == "cuda" and not torch.cuda.is_available():
         raise InvalidArgumentError('accelerator "cuda" asked for, but torch sees no GPU; use "cpu"')
-    most = torch.cuda.device_count() if accelerator == "cuda" else max(2, default_workers())
-    if isinstance(devices, bool) or not isinstance(devices, int) or not 1 <= devices <= most:
-        raise InvalidArgumentError(
-            f"devices must be an integer from 1 to {most} on this machine, got {devices!r}"
-        )
+    most = torch.cuda.device_count() if accelerator == "cuda" else max(2, usable_cores())
+    check_whole("devices", devices, 1, most, what=f"an integer from 1 to {most} on this machine")
     # Forked processes share the images in memory; a GPU's driver does not survive a fork.
     logging.getLogger("lightning_fabric").setLevel(logging.ERROR)  # its chatter about processes is not ours
     strategy = "auto" if devices == 1 else ("ddp_fork" if accelerator == "cpu" else "ddp_spawn")
@@ -178,34 +162,6 @@ def _own_torch_state(seed: int) -> Iterator[None]:
             yield
         finally:
             torch.set_num_threads(threads)
-
-
-def _refuse_foreign(folder: Path, config: TrainConfig) -> None:
-    """Refuse a folder that holds a model of another training: it would be replaced by this one's."""
-    if (folder / CARD_FILE).exists() and differences(folder, read_card(folder), config):
-        raise CheckpointError(
-            f"{folder} holds a model of another training; choose another folder or remove it"
-        )
-
-
-def differences(folder: Path, card: ModelCard, config: TrainConfig) -> list[str]:
-    """Return the settings of a finished training that differ from a configuration; a seed left out fits any.
-
-    Args:
-        folder: of the model, for messages.
-        card: its card.
-        config: the configuration asked for.
-    """
-    try:
-        known = TrainConfig(**card.training).model_dump(exclude=set(PLACES))
-    except SmoothcertError as error:
-        raise CheckpointError(
-            f"the training that the card in {folder} tells of is none: {error}; restore the card"
-        ) from error
-    asked = config.model_dump(exclude=set(PLACES))  # where files lie changes nothing; their digests would
-    if asked["seed"] is None:
-        del asked["seed"], known["seed"]
-    return [name for name in {**known, **asked} if known.get(name) != asked.get(name)]
 
 
 def die_with_parent() -> None:

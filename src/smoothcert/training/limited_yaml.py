@@ -26,9 +26,8 @@ def parse_yaml(text: str, where: str) -> Any:
     try:
         _refuse_size(text)
         return yaml.safe_load(text)
-    except (
-        Exception
-    ) as error:  # a date of a 99th month, or a tag that does not fit, fails in any of a dozen ways
+    except Exception as error:
+        # A date of a 99th month, or a tag that does not fit, fails in any of a dozen ways.
         reason = " ".join(str(error).split())[:300]
         raise InvalidArgumentError(f"{where} is no YAML: {reason}") from error
 

@@ -21,13 +21,16 @@ from numpy.typing import NDArray
 from torch import nn
 
 from smoothcert.data import DATASETS, Dataset, augmented_batch
-from smoothcert.errors import InvalidArgumentError, ModelOutputError
+from smoothcert.errors import ModelOutputError
 from smoothcert.noise import NoiseLaw
 from smoothcert.seeding import generator_for, state_words, stream_key
+from smoothcert.training.batches import batches_of, chosen_images, steps_per_epoch
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.learning_rate import SCHEDULES, has_dropped
 from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import Moment, Objective
+from smoothcert.training.objective import Objective
+from smoothcert.training.step import Moment, Step
+from smoothcert.visible import brief
 
 
 @dataclass(frozen=True)
@@ -105,10 +108,8 @@ class Loop:
     def _batches(self, epoch: int) -> Iterator[tuple[int, NDArray[np.int64]]]:
         """Yield the number of each step and its images, over all processes."""
         generator = generator_for(self.seed, epoch, "train-order")
-        order = self._images[torch.randperm(len(self._images), generator=generator).numpy()]
-        # Batches of nearly equal size: a last one of few rows would upset the statistics of batch norm.
-        parts = np.array_split(order, self.steps_per_epoch)
-        yield from enumerate(parts, start=epoch * self.steps_per_epoch)
+        batches = batches_of(self._images, self.steps_per_epoch, generator)
+        yield from enumerate(batches, start=epoch * self.steps_per_epoch)
 
     def _step(
         self,
@@ -131,7 +132,8 @@ class Loop:
         labels = torch.from_numpy(self.train_set.labels[rows]).to(fabric.device, non_blocking=True)
         source = NoiseSource(self.noise, draws, first=first, total=len(chosen))
         with fabric.autocast():
-            parts = self.objective.loss(self.model, images, labels, source, self._moment(step, epoch))
+            parts = self.objective.loss(Step(self.model, images, labels, source, self._moment(step, epoch)))
+        _refuse_shapeless(parts, config.method)
         # Weighted, so that the mean over processes is the mean over images.
         weight = len(rows) * fabric.world_size / len(chosen)
         self.optimizer.zero_grad()
@@ -174,32 +176,6 @@ class Loop:
                     buffer.copy_(self._mean(buffer.clone()))
 
 
-def chosen_images(count: int, most: int | None) -> NDArray[np.int64]:
-    """Return the training images to use: all, or a subset that is the same for every seed, in order."""
-    if most is None or most >= count:
-        return np.arange(count)
-    chosen = torch.randperm(count, generator=generator_for(0, 0, "train-subset"))[:most]
-    return np.sort(chosen.numpy())
-
-
-def steps_per_epoch(config: TrainConfig, images: int, processes: int) -> int:
-    """Return the steps of an epoch; refuse a batch in which some process would have no image."""
-    objective = config.objective()
-    per_step = config.batch_size if objective.batch_counts_images else config.batch_size // objective.copies
-    if per_step < processes:
-        copies = 1 if objective.batch_counts_images else objective.copies
-        raise InvalidArgumentError(
-            f"batch_size={config.batch_size} is less than an image of {copies} noisy copies for each of {processes} "
-            f"processes; use at least {processes * copies}"
-        )
-    steps = math.ceil(images / per_step)
-    if images // steps < processes:
-        raise InvalidArgumentError(
-            f"{images} training images are too few for {processes} processes; use fewer"
-        )
-    return steps
-
-
 def make_optimizer(model: nn.Module, config: TrainConfig) -> torch.optim.Optimizer:
     """Return the configured optimiser of all weights."""
     if config.optimizer == "adam":
@@ -219,6 +195,18 @@ def _generator(device: torch.device, seed: int, epoch: int, phase: str) -> torch
         return generator_for(seed, epoch, phase)
     words = state_words(stream_key(seed, epoch, phase, 0))
     return torch.Generator(device).manual_seed(int(words[0]) << 32 | int(words[1]))
+
+
+def _refuse_shapeless(parts: dict[str, torch.Tensor], method: str) -> None:
+    """Refuse what is no named scalars: the method may be another package's."""
+    scalars = isinstance(parts, dict) and [
+        isinstance(one, torch.Tensor) and one.dim() == 0 for one in parts.values()
+    ]
+    if not scalars or not all(scalars):
+        raise ModelOutputError(
+            f"method {method!r} must return the named parts of its loss, a tensor without dimensions each, got "
+            f"{brief(parts)}; correct its `loss`"
+        )
 
 
 def _refuse_nonsense(parts: dict[str, float], epoch: int, config: TrainConfig) -> None:

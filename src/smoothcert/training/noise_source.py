@@ -48,7 +48,7 @@ class NoiseSource:
         if not self.noise.is_additive:
             raise InvalidArgumentError(
                 f"this method moves images under fixed noise, which noise {self.noise.law_name!r} does not allow: it "
-                "depends on the image; train with method gaussian, stability or consistency"
+                "depends on the image; choose a method that leaves images where they are"
             )
         return self.copies(torch.zeros_like(images), m)
 

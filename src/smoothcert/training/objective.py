@@ -1,49 +1,43 @@
-"""What every training objective offers: named losses of a batch; there is one loop for all of them."""
+"""What every training objective offers: named losses of a step; there is one loop for all of them."""
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import fields, is_dataclass
+from typing import Any, ClassVar, Literal
 
 import torch
-from torch import nn
 
-from smoothcert.registry import Table
-from smoothcert.training.noise_source import NoiseSource
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.options import options_of
+from smoothcert.registry import Registry
+from smoothcert.training.step import Step
+from smoothcert.visible import brief
 
-
-@dataclass(frozen=True)
-class Moment:
-    """How far training has come, as far as an objective may know.
-
-    Args:
-        warm: share of the warm-up that is done, in (0, 1]; 1 from its end on.
-        dropped: whether the learning rate has dropped for the first time.
-        epoch: number of the epoch, from 1.
-        epochs: number of epochs of the whole training.
-    """
-
-    warm: float = 1.0
-    dropped: bool = True
-    epoch: int = 1
-    epochs: int = 1
+Trains = Literal["network", "members", "denoiser"]
 
 
 class Objective(ABC):
-    """A loss to minimise: its settings, and a function of model and batch.
+    """A loss to minimise: its settings, and a function of a step.
 
-    Not a trainer: it steps nothing and keeps no state between batches. Subclasses are frozen dataclasses whose
-    fields are the method's hyper-parameters.
+    Not a trainer: it steps nothing and keeps no state between steps. An objective is a frozen dataclass in a file that
+    has its name; its fields are the method's hyper-parameters (bool, int, float or str), each with a default. What
+    else the house wants to know of it are the class variables and properties here.
     """
 
-    summary: ClassVar[str]  # one line for listings
-    trains: ClassVar[str] = "network"  # or "members" of an ensemble, or "denoiser" before a classifier
-    batch_counts_images: ClassVar[bool] = False  # else the stated batch counts noisy copies
-    moves_images: ClassVar[bool] = (
-        False  # under noise that stays: possible where it does not depend on the image
-    )
-    least_heads: ClassVar[int] = 1  # more where the loss needs a `MultiHead`
+    summary: ClassVar[str]
+    """One line for listings."""
+    trains: ClassVar[Trains] = "network"
+    """What it trains: a network, the members of an ensemble together, or a denoiser before a classifier."""
+    default_model: ClassVar[str | None] = None
+    """The network where none is named; None for that of `TrainConfig`."""
+    batch_counts_images: ClassVar[bool] = False
+    """Whether the stated batch counts images; else it counts noisy copies."""
+    moves_images: ClassVar[bool] = False
+    """Whether it moves images under noise that stays: possible where noise does not depend on the image."""
+    least_heads: ClassVar[int] = 1
+    """More where the loss needs a `MultiHead`."""
 
     @property
     def copies(self) -> int:
@@ -56,23 +50,47 @@ class Objective(ABC):
         return float(self.copies)
 
     @abstractmethod
-    def loss(
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
         """Return the named parts of the loss, scalars whose sum is minimised.
 
         Args:
-            model: the network in train mode.
-            images: clean images in pixel units, (rows, ...).
-            labels: class indices, (rows,).
-            source: the only source of randomness.
-            moment: how far training has come.
+            step: the model, the batch, the noise and the moment.
         """
 
 
-OBJECTIVES: Table[type[Objective]] = Table("method")
+def hyper_parameters(method: str) -> tuple[str, ...]:
+    """Return the names of a method's settings."""
+    return tuple(field.name for field in fields(OBJECTIVES[method]))  # type: ignore[arg-type]
+
+
+def make_objective(method: str, settings: dict[str, Any]) -> Objective:
+    """Build a method with its settings; one that it does not have is refused by name.
+
+    Args:
+        method: name in `OBJECTIVES`.
+        settings: hyper-parameters that differ from its defaults, by name.
+    """
+    known = hyper_parameters(method)
+    for name in settings:
+        if name not in known:
+            raise InvalidArgumentError(
+                f"method {method!r} has no setting {brief(name)}; known: {', '.join(known) or 'none'}"
+            )
+    return OBJECTIVES[method](**settings)
+
+
+def _is_objective(value: Any) -> bool:
+    if not (isinstance(value, type) and issubclass(value, Objective)) or inspect.isabstract(value):
+        return False
+    if not is_dataclass(value):
+        raise InvalidArgumentError(f"method {value.__name__} must be a frozen dataclass; decorate it")
+    for option in options_of(value):
+        if option.required:
+            raise InvalidArgumentError(
+                f"method {value.__name__} has a setting {option.field!r} without a default; give it one"
+            )
+    return True
+
+
+OBJECTIVES: Registry[type[Objective]] = Registry("method", "smoothcert.training.objectives", _is_objective)
+"""Training methods by name: a file each in `objectives/`, or an entry point of another package."""

@@ -13,10 +13,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.fields import Text
 from smoothcert.folders import first_fault
-from smoothcert.noise import NOISE_LAWS
 from smoothcert.reading import read_text
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.limited_yaml import MOST_YAML_BYTES, parse_yaml
+from smoothcert.training.noise_settings import DEFAULT_NOISE, main_option
 from smoothcert.visible import brief
 
 _ENDING = ".yaml"
@@ -37,7 +37,8 @@ class Recipe(BaseModel):
         deviation: what differs from those tables, and why; "none" where nothing does; None likewise.
         base: settings of `TrainConfig` that all rows share.
         networks: networks of the papers' rows, the first by default; each with the settings it changes.
-        rows: one entry per sigma (per keep under l0 noise), each with the settings it changes; the first by default.
+        rows: one entry per sigma, or first option of the noise's law, each with the settings it changes; the first by
+            default.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
@@ -62,7 +63,7 @@ class Recipe(BaseModel):
         """Return the configuration of one row.
 
         Args:
-            sigma: standard deviation of the noise (l0: keep probability), one of the recipe's; the first by default.
+            sigma: the row: standard deviation of the noise, or the first option of its law; the first row by default.
             model: any network; the recipe's first by default.
             epochs: train for that long instead; drops and warm-up move with it and the change is recorded.
             settings: hyper-parameters of the method to change.
@@ -92,8 +93,8 @@ class Recipe(BaseModel):
 
     @property
     def row_key(self) -> str:
-        """What rows differ in: "sigma", or "keep" under l0 noise."""
-        return NOISE_LAWS[self.base.get("noise", "gaussian")].main_parameter
+        """What rows differ in: the first option of the noise's law, such as "sigma"."""
+        return main_option(self.base.get("noise", DEFAULT_NOISE))
 
     @property
     def _sigmas(self) -> str:
@@ -162,7 +163,7 @@ def _parsed(text: str, name: str, kind: type[Recipe]) -> Recipe:
         raise InvalidArgumentError(f"recipe {name!r}: {place}: {what}") from error
     try:
         for layer in (recipe.base, *recipe.networks.values(), *recipe.rows.values()):
-            _refuse_layer(layer)
+            _refuse_layer(layer, recipe.row_key)
         for sigma in recipe.rows:
             for model in recipe.networks:
                 recipe.config(sigma=sigma, model=model)
@@ -171,14 +172,9 @@ def _parsed(text: str, name: str, kind: type[Recipe]) -> Recipe:
     return recipe
 
 
-def _refuse_layer(layer: Mapping[str, Any]) -> None:
+def _refuse_layer(layer: Mapping[str, Any], row_key: str) -> None:
     """Refuse what the choice of a row decides, which a layer would silently overrule, and settings without names."""
-    for name, place in {
-        "model": "key of networks",
-        "sigma": "key of rows",
-        "keep": "key of rows",
-        "recipe": "name",
-    }.items():
+    for name, place in {"model": "key of networks", row_key: "key of rows", "recipe": "name"}.items():
         if name in layer:
             raise InvalidArgumentError(f"{name!r} cannot be set for a row; give it as a {place}")
     if not isinstance(layer.get("settings", {}), dict):

@@ -10,7 +10,7 @@ from typing import Any
 
 from torch import nn
 
-from smoothcert.arguments import check_kind, check_path
+from smoothcert.arguments import check_kind, check_path, check_switch
 from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import (
@@ -22,11 +22,12 @@ from smoothcert.folders import (
     save_checkpoint,
 )
 from smoothcert.networks import denoised_of
+from smoothcert.training.batches import chosen_images
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.epochs import OnEpoch, forget
+from smoothcert.training.epochs import OnEpoch
 from smoothcert.training.first_model import with_classifier_digest
-from smoothcert.training.launching import Trained, Where, differences, launch
-from smoothcert.training.loop import chosen_images
+from smoothcert.training.launching import Trained, Where, launch
+from smoothcert.training.outputs.folder import differences, forget, refuse_existing
 
 BEST = "best"
 """Subfolder with the model of the epoch that did best on the hold-out, if there is one; the folder holds the last."""
@@ -36,31 +37,36 @@ def train(
     config: TrainConfig | Mapping[str, Any] | str | Path,
     out: str | Path,
     *,
+    resume: bool = False,
     on_epoch: OnEpoch | None = None,
     devices: int = 1,
     accelerator: str = "auto",
-    show_progress: bool | None = False,
+    show_progress: bool | None = None,
 ) -> ModelCard:
     """Train a model and write its folder; the same seed gives the same weights, bit for bit, on one CPU process.
 
-    Not a second training where one is done: a folder with a model of the same configuration is returned as it
-    is, and a training that was stopped continues where its last epoch ended. Trainings in threads of one process
-    take turns. Members of an ensemble are trained together by `fine_tune`.
+    Not a way to several members: members of an ensemble are trained together by `fine_tune`. Trainings in threads of
+    one process take turns. `out`, `resume` and `show_progress` mean what they mean for `certify` and `attack_images`;
+    only that `out` must be given, because the weights are in the folder and not in what is returned.
 
     Args:
         config: a configuration, its settings as a mapping, the name of a recipe or the path of one (its first row;
             `load_recipe(name).config(sigma=.., epochs=..)` gives others).
         out: folder to write the model to; while training it holds `training.safetensors`.
+        resume: continue the training in `out` where its last epoch ended, or start it if there is none; one that is
+            done is returned as it is. Without it a folder that holds a training, done or not, is refused.
         on_epoch: called with the metrics after every epoch; with several devices in a process of its own, so what it
             changes is not seen here.
         devices: processes, each on a device of its own (on the CPU: on a core).
         accelerator: "auto" (a GPU where there is one), "cpu" or "cuda".
-        show_progress: True shows progress, None only on a terminal.
+        show_progress: None shows it on a terminal only.
     """
-    config = config_from(config)
+    config = config_from(config).with_packages()
     out = check_path("out", out)
     if out.exists() and not out.is_dir():
         raise CheckpointError(f"{out} is a file; choose a folder to write the model to")
+    if not check_switch("resume", resume):
+        refuse_existing(out, out / CARD_FILE)
     trains = config.objective().trains
     if trains == "members":
         raise InvalidArgumentError(

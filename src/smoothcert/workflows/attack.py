@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +20,7 @@ from smoothcert.certificates import (
 )
 from smoothcert.data import Dataset, check_indices
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import NoiseLaw, noise_from
 from smoothcert.progress import progress
 from smoothcert.seeding import check_seed
 from smoothcert.store import AttackRecord, AttackResults, Run
@@ -171,9 +172,9 @@ def _is_radius(value: Any) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= MOST_RADIUS
 
 
-def _named(noise: Mapping[str, Any]) -> str:
-    """Return law and sigma; the dimension, which a run adds, follows from the images."""
-    return f"{noise['name']}, sigma {noise.get('sigma')}"
+def _named(noise: NoiseLaw) -> str:
+    """Return the law and what it is chosen by; the dimension, which a run adds, follows from the images."""
+    return ", ".join([noise.law_name, *(f"{name} {value}" for name, value in noise.option_values().items())])
 
 
 def _certified(
@@ -183,7 +184,7 @@ def _certified(
     for what, stored, found in (
         ("model", run.manifest["model"], identities(classifier.model)[0]),
         ("data set", run.manifest["dataset"]["digest"], dataset.digest),
-        ("noise", _named(run.manifest["noise"]), _named(classifier.noise.describe())),
+        ("noise", _named(noise_from(run.manifest["noise"])), _named(classifier.noise)),
         ("way with answers that are no number", run.manifest["on_nan"], classifier.on_nan),
     ):
         if stored != found:

@@ -13,10 +13,8 @@ from smoothcert.bounds import two_way_p_value
 from smoothcert.certificates import SmoothedClassifier, identities
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.noise import GridGaussian
 from smoothcert.seeding import generator_for
 from smoothcert.store import AttackedImage, Attempt
-from smoothcert.workflows.on_grid import on_grid
 from smoothcert.workflows.surrogate import surrogate
 
 _TOGETHER = 1024  # noisy copies in one gradient step
@@ -181,15 +179,13 @@ class AttackPlan:
                 found[index].append(Attempt(distance, self._predict(candidate, index, number)))
 
     def _allowed(self, moved: torch.Tensor, clean: torch.Tensor, reach: float) -> torch.Tensor:
-        """Return the changed image as the noise law takes it: the float-safe one knows only 8-bit images.
+        """Return the changed image as the noise law takes it.
 
         A gradient that is no number leads nowhere: then the image is left as it is.
         """
         if not bool(moved.isfinite().all()):
             return clean
-        if not isinstance(self.classifier.noise, GridGaussian):
-            return moved
-        return on_grid(moved, clean, reach)
+        return self.classifier.noise.admissible(moved, clean, reach)
 
     def _offsets(self, image: torch.Tensor, index: int, number: int) -> torch.Tensor:
         """Draw the attack's own noise for one image, (m, ...), from a stream that no vote comes from."""

@@ -1,9 +1,10 @@
-"""Certify a data set into run folders: the one place where running and storing meet."""
+"""Certify a data set into a run folder: the one place where running and storing meet."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,31 +12,27 @@ import torch
 
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.certificates import (
-    Certificate,
     Certification,
     FixedSample,
+    PanelCertification,
+    Plan,
     Procedure,
     Reach,
     SmoothedClassifier,
     asked_radii,
-    check_batch_size,
     check_match,
     check_subjects,
 )
 from smoothcert.data import Dataset, check_indices
 from smoothcert.ensembles import refuse_overlap
-from smoothcert.errors import (
-    EngineDisagreementError,
-    InvalidArgumentError,
-    SmoothcertError,
-    UnsoundModelError,
-)
+from smoothcert.errors import EngineDisagreementError, SmoothcertError, UnsoundModelError
 from smoothcert.execution import certify_images
 from smoothcert.progress import progress
-from smoothcert.sampling import COMPARED_CHUNKS, check_workers
+from smoothcert.sampling import COMPARED_CHUNKS, check_batch_size, check_workers
 from smoothcert.store import (
+    PanelWriter,
     Run,
-    RunDatabase,
+    RunWriter,
     begin,
     check_same,
     hold,
@@ -81,171 +78,134 @@ def certify(
         show_progress: None shows it on a terminal only.
     """
     check_subjects(classifier, dataset)
-    runs = certify_panel(
-        classifier,
-        dataset,
-        outs={"run": out},
-        procedure=procedure,
-        alpha=alpha,
-        seed=seed,
-        indices=indices,
-        engine=engine,
-        workers=workers,
-        batch_size=batch_size,
-        resume=resume,
-        show_progress=show_progress,
-        folders={} if classifier.folder is None else {"run": classifier.folder},
-    )
-    return runs["run"]
+    check_kind("engine", engine, str, "the name of an engine, or auto")
+    folder = None if out is None else check_path("out", out)
+    with hold(folder):  # before the first check, so that nobody works in vain
+        stored = stored_manifest(folder, resume)
+        order = Order.of(classifier, dataset, indices)
+        how = order.settings(stored, procedure=procedure, alpha=alpha, seed=seed, engine=engine)
+        certification = classifier.certification(**how)
+        manifest = make_manifest(certification, dataset, order.chosen)
+        if stored is not None:
+            check_same(stored, manifest, str(folder))
+        pace = order.checked(certification, certification.plan, certification.procedure, workers, batch_size)
+        database = begin(folder, stored, manifest, origin_of(folder, classifier.folder, dataset))
+        try:
+            writer = RunWriter(database, dataset)
+            order.run(certification, writer, pace, show_progress)
+            run = Run.read(database, "run" if folder is None else folder.name)
+        except BaseException:
+            database.close()
+            raise
+        database.close(finished=True)
+        return run
 
 
-def certify_panel(
-    classifier: SmoothedClassifier,
-    dataset: Dataset,
-    *,
-    outs: Mapping[str, str | Path | None],
-    procedure: Procedure | None = None,
-    alpha: float = 0.001,
-    seed: int | None = None,
-    indices: Sequence[int] | None = None,
-    engine: str = "auto",
-    workers: int | None = None,
-    batch_size: int | None = None,
-    resume: bool = False,
-    show_progress: bool | None = None,
-    folders: Mapping[str, str | Path] | None = None,
-) -> dict[str, Run]:
-    """Certify several classifiers from the same forward passes, one run folder each.
+@dataclass(frozen=True)
+class Pace:
+    """How fast to draw; no vote depends on it."""
 
-    Every certificate is the one its classifier alone would have got with the same seed.
+    workers: int
+    batch_size: int
+
+
+@dataclass(frozen=True)
+class Order:
+    """What is to be certified, every image of it checked.
 
     Args:
-        classifier: smoothed over a `Panel`, which answers for several classifiers at once.
-        outs: run folder (or None) by name, one per answer of the panel, in its order.
-        folders: the classifiers' model folders by the same names, noted for audits; left out where unknown.
-
-    The other arguments are those of `certify`.
+        classifier: what to certify, or a panel.
+        dataset: images and labels.
+        chosen: which of them.
+        example: the first of them.
     """
-    check_subjects(classifier, dataset)
-    check_kind("outs", outs, Mapping, "a table of run folders (or None) by name")
-    if folders is not None:
-        check_kind("folders", folders, Mapping, "a table of model folders by name")
-    check_kind("engine", engine, str, "the name of an engine, or auto")
-    runs_at = {name: None if out is None else check_path("out", out) for name, out in outs.items()}
-    with hold(runs_at.values()):  # before the first check, so that nobody works in vain
-        stored = [stored_manifest(folder, resume) for folder in runs_at.values()]
-        known = next((manifest for manifest in stored if manifest is not None), None)
-        if known is not None:  # what the user left open stays as it was
-            seed = int(known["seed"]) if seed is None else seed
-            engine = known["engine"] if engine == "auto" else engine
+
+    classifier: SmoothedClassifier
+    dataset: Dataset
+    chosen: Sequence[int]
+    example: torch.Tensor
+
+    @classmethod
+    def of(cls, classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int] | None) -> Order:
+        """Check everything about classifier and images that needs no vote."""
         chosen = check_indices(dataset, indices)
         check_match(classifier, dataset, chosen)
         refuse_overlap(classifier, dataset, chosen)
-        first = _check_images(classifier, dataset, chosen)
-        certification = classifier.certification(
-            FixedSample() if procedure is None else procedure,
-            alpha=alpha,
-            seed=seed,
-            engine=engine,
-            example=first,
-            images=len(chosen),
-        )
-        if len(certification.models) != len(runs_at):
-            raise InvalidArgumentError(
-                f"the model answers for {len(certification.models)} classifiers, but {len(runs_at)} runs are named; "
-                "use certify_panel with one name per answer"
-            )
-        manifests = [make_manifest(certification, i, dataset, chosen) for i in range(len(runs_at))]
-        for folder, old, new in zip(runs_at.values(), stored, manifests, strict=True):
-            if old is not None:
-                check_same(old, new, str(folder))
-        workers = check_workers(workers)
-        rows = check_batch_size(batch_size, first, certification.engine)
-        some = {index: classifier.check_image(dataset.image(index)) for index in chosen[:COMPARED_CHUNKS]}
-        certification.check(some, batch_size=rows)
-        _warn_of_radii_out_of_reach(certification)
-        origins = [origin_of(out, (folders or {}).get(name), dataset) for name, out in runs_at.items()]
-        databases = begin(runs_at.values(), stored, manifests, origins)
+        return cls(classifier, dataset, chosen, _check_images(classifier, dataset, chosen))
+
+    def settings(
+        self,
+        stored: dict[str, Any] | None,
+        *,
+        procedure: Procedure | None,
+        alpha: float,
+        seed: int | None,
+        engine: str,
+    ) -> dict[str, Any]:
+        """Return the arguments of a certification; what the user left open stays as a stored run has it."""
+        if stored is not None:
+            seed = int(stored["seed"]) if seed is None else seed
+            engine = stored["engine"] if engine == "auto" else engine
+        return {
+            "procedure": FixedSample() if procedure is None else procedure,
+            "alpha": alpha,
+            "seed": seed,
+            "engine": engine,
+            "example": self.example,
+            "images": len(self.chosen),
+        }
+
+    def checked(
+        self,
+        source: Certification | PanelCertification,
+        plan: Plan,
+        procedure: dict[str, Any],
+        workers: int | None,
+        batch_size: int | None,
+    ) -> Pace:
+        """Check the model by its first votes, and say what it could not prove anyway."""
+        pace = Pace(check_workers(workers), check_batch_size(batch_size, self.example, source.engine))
+        others = self.chosen[1:COMPARED_CHUNKS]
+        some = {index: self.classifier.check_image(self.dataset.image(index)) for index in others}
+        source.check({self.chosen[0]: self.example, **some}, batch_size=pace.batch_size)
+        _warn_of_radii_out_of_reach(plan, procedure)
+        return pace
+
+    def run(
+        self, certification: Any, writer: RunWriter | PanelWriter, pace: Pace, shown: bool | None
+    ) -> None:
+        """Certify what the run folders do not hold yet."""
+        left = [index for index in self.chosen if index not in writer.done]
         try:
-            _run(certification, dataset, chosen, databases, workers, rows, show_progress)
-            runs = {name: Run.read(db, _title(name, db)) for name, db in zip(runs_at, databases, strict=True)}
-        except BaseException:
-            for database in databases:
-                database.close()
+            with progress("certifying", len(left), shown=shown) as show:
+                certify_images(
+                    certification,
+                    self.dataset,
+                    left,
+                    writer,
+                    workers=pace.workers,
+                    batch_size=pace.batch_size,
+                    saved=writer.saved,
+                    show=show,
+                )
+        except (EngineDisagreementError, UnsoundModelError):
+            writer.withdraw()
             raise
-        for database in databases:
-            database.close(finished=True)
-        return runs
 
 
-def _warn_of_radii_out_of_reach(certification: Certification) -> None:
+def _warn_of_radii_out_of_reach(plan: Plan, procedure: dict[str, Any]) -> None:
     """Say so before the first vote where even unanimous votes could not prove what is asked."""
-    reach = Reach(certification.plan.largest_radius, asked_radii(certification.procedure))
-    if not reach.proves_all and reach.asked is not None:
+    asked = asked_radii(procedure)
+    if asked is None:
+        return
+    reach = Reach(plan.largest_radius, asked)
+    if not reach.proves_all:
         most = "no radius" if reach.largest is None else f"at most {reach.largest:.4g}"
         _log.warning(
             "radius %g cannot be proven with these votes, whatever they are (%s can); take more (n)",
-            reach.asked[-1],
+            asked[-1],
             most,
         )
-
-
-def _run(
-    certification: Certification,
-    dataset: Dataset,
-    chosen: Sequence[int],
-    databases: Sequence[RunDatabase],
-    workers: int,
-    batch_size: int,
-    show_progress: bool | None,
-) -> None:
-    """Certify what the databases do not hold yet."""
-    keeper = _Keeper(databases, dataset)
-    done = keeper.finished_everywhere()
-    left = [index for index in chosen if index not in done]
-    try:
-        with progress("certifying", len(left), shown=show_progress) as show:
-            certify_images(
-                certification,
-                dataset,
-                left,
-                keeper,
-                workers=workers,
-                batch_size=batch_size,
-                saved=databases[0].unfinished,
-                show=show,
-            )
-    except (EngineDisagreementError, UnsoundModelError):
-        keeper.withdraw()
-        raise
-
-
-class _Keeper:
-    """Writes what the runner brings into the databases of a panel's classifiers."""
-
-    def __init__(self, databases: Sequence[RunDatabase], dataset: Dataset) -> None:
-        self.databases, self.labels = databases, dataset.labels
-        self.added: list[list[int]] = [[] for _ in databases]  # by this process
-        self.done = [{row[0] for row in db.each("SELECT idx FROM certificates")} for db in databases]
-
-    def finished_everywhere(self) -> set[int]:
-        return set.intersection(*self.done)
-
-    def finished(self, certificates: Sequence[Certificate]) -> None:
-        places = zip(self.databases, self.done, self.added, certificates, strict=True)
-        for database, done, added, certificate in places:
-            if certificate.index not in done:  # a crash may have come between two databases
-                added.append(certificate.index)  # first, because Ctrl-C may come in between
-                database.add(certificate, int(self.labels[certificate.index]))
-                done.add(certificate.index)
-
-    def withdraw(self) -> None:
-        """Take back what this process wrote: the model turned out to be no fixed function."""
-        for database, added in zip(self.databases, self.added, strict=True):
-            database.withdraw(added)
-
-    def unfinished(self, states: Mapping[int, dict[str, Any]]) -> None:
-        self.databases[0].save_unfinished(states)
 
 
 def _check_images(classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int]) -> torch.Tensor:
@@ -258,7 +218,3 @@ def _check_images(classifier: SmoothedClassifier, dataset: Dataset, indices: Seq
         if index == indices[0]:
             first = image
     return first
-
-
-def _title(name: str, database: RunDatabase) -> str:
-    return name if database.folder is None else database.folder.name

@@ -13,7 +13,7 @@ from smoothcert.noise import noise_from
 from smoothcert.report import Summary, certified_accuracy_figure, save_figure, votes_figure, write_report
 from smoothcert.store import Run
 from smoothcert.training import train
-from smoothcert.workflows.certify import certify_panel
+from smoothcert.workflows.certify_panel import certify_panel
 
 MEMBERS = 3
 IMAGES = 200
@@ -39,7 +39,8 @@ def run_demo(
     folders = [out / "models" / f"member-{i}" for i in range(MEMBERS)]
     for i, folder in enumerate(folders):
         say(f"training member {i} on noisy digits (sigma {SIGMA})")
-        train({"dataset": "digits", "model": "convnet", "sigma": SIGMA, "seed": i}, out=folder)
+        config = {"dataset": "digits", "model": "convnet", "sigma": SIGMA, "seed": i}
+        train(config, out=folder, resume=True, show_progress=False)
     card = save_ensemble(folders, out / "models" / "ensemble")
     ensemble, _ = load_model(out / "models" / "ensemble")
     panel = panel_of(ensemble)

@@ -19,7 +19,7 @@ from smoothcert.sampling import single_threaded_torch
 from smoothcert.seeding import generator_for
 from smoothcert.training import TrainConfig, head_accuracies, holdout_copies
 from smoothcert.workflows.certify import certify
-from smoothcert.workflows.training_process import train_apart
+from smoothcert.workflows.training_process import train_in_process
 
 
 def run_sweep(
@@ -55,7 +55,7 @@ def run_sweep(
     for number, (value, config) in enumerate(configs.items(), start=1):
         folder = out / "models" / names[value]
         say(f"{over}={value} ({number} of {len(configs)}): training")
-        train_apart(config, folder, show_progress=True)
+        train_in_process(config, folder, resume=True, show_progress=True)
         say(f"{over}={value} ({number} of {len(configs)}): certifying {len(indices)} images")
         run = certify(
             load_classifier(folder),

@@ -14,7 +14,9 @@ from smoothcert.training import TrainConfig
 _STOPPED = 130  # the shell's exit code for an interrupt
 
 
-def train_apart(config: TrainConfig, out: Path, *, show_progress: bool | None = False) -> None:
+def train_in_process(
+    config: TrainConfig, out: Path, *, resume: bool = False, show_progress: bool | None = None
+) -> None:
     """Train like `train`, in a new process: a system counts the peak memory of a process, never of a part of its life.
 
     Not faster: the new process imports everything again. Its progress goes to this process's standard error.
@@ -22,9 +24,15 @@ def train_apart(config: TrainConfig, out: Path, *, show_progress: bool | None = 
     Args:
         config: a configuration.
         out: folder to write the model to.
-        show_progress: True shows progress, None only on a terminal.
+        resume: as for `train`.
+        show_progress: None shows it on a terminal only.
     """
-    order = {"config": config.model_dump(mode="json"), "out": str(out), "show_progress": show_progress}
+    order = {
+        "config": config.model_dump(mode="json"),
+        "out": str(out),
+        "resume": resume,
+        "show_progress": show_progress,
+    }
     ended = subprocess.run(
         [sys.executable, "-m", __name__],
         input=json.dumps(order),
@@ -52,7 +60,8 @@ def _main() -> None:
     die_with_parent()
     order = json.load(sys.stdin)
     try:
-        train(TrainConfig(**order["config"]), order["out"], show_progress=order["show_progress"])
+        config = TrainConfig(**order.pop("config"))
+        train(config, **order)
     except SmoothcertError as error:
         print(json.dumps({"error": type(error).__name__, "message": str(error)}))
         sys.exit(1)

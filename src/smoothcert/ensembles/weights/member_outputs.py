@@ -10,7 +10,7 @@ from torch import nn
 
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
-from smoothcert.networks import padded
+from smoothcert.networks import padded, part_in_train_mode
 from smoothcert.noise import NoiseLaw
 
 _ROWS = 128  # images per batch; part of what is drawn, so fixed
@@ -99,7 +99,7 @@ def check_images(dataset: Dataset, images: int | None) -> int:
 def refuse_train_mode(members: Sequence[nn.Module]) -> None:
     """Refuse members whose answers would depend on the batch."""
     for number, member in enumerate(members):
-        if any(part.training for part in member.modules()):
+        if part_in_train_mode(member) is not None:
             raise InvalidArgumentError(f"member {number} is in train mode; call member.eval() first")
 
 

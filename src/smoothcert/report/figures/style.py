@@ -97,9 +97,8 @@ def add_legend(figure: Figure, axes: Axes, *, end: str | None = None) -> None:
 
     handles, labels = axes.get_legend_handles_labels()
     for place, handle in enumerate(handles):
-        if (
-            isinstance(handle, Line2D) and handle.get_marker() == END_MARK
-        ):  # at the end of a curve, not of its name
+        # The mark stands at the end of a curve, not of its name.
+        if isinstance(handle, Line2D) and handle.get_marker() == END_MARK:
             named = Line2D([], [])
             named.update_from(handle)
             named.set_marker("")

@@ -143,11 +143,11 @@ def first_stage_figure(noise: NoiseLaw, *, radius: float | None = None) -> Figur
     target = noise.std if radius is None else radius
     p, p0 = STAGE_P, float(noise.threshold(target))
     for level in _LEVELS:
-        found = first_stage(p, Staged(radius=target, beta=level), alpha=level, noise=noise)
+        stage = first_stage(p, Staged(radius=target, beta=level), alpha=level, noise=noise)
         curves = (
-            (found.abstain, BLUE, "gives up"),
-            (found.go_on, GREY, "goes on"),
-            (found.certify, STRONG, "certifies"),
+            (stage.abstain, BLUE, "gives up"),
+            (stage.go_on, GREY, "goes on"),
+            (stage.certify, STRONG, "certifies"),
         )
         for chance, colour, name in curves:
             main = level == LEVEL

@@ -53,9 +53,9 @@ def mark_lines(read: Iterable[tuple[Results, Reach]], radii: NDArray[np.float64]
 
 def note_lines(notes: Iterable[Note | None]) -> Iterator[str]:
     """Yield what each mark means that some notes put into cells."""
-    found = set(notes)
+    used = set(notes)
     for note in Note:
-        if note in found:
+        if note in used:
             yield f"{note.mark}  {note.value}."
 
 

@@ -89,22 +89,22 @@ def _blocks(columns: Sequence[int], room: int, apart: int | None) -> list[list[i
         room: characters of a line beside the names.
         apart: the first column of what belongs together.
     """
-    found = _filled(columns, room, None)
+    fewest = _filled(columns, room, None)
     grouped = _filled(columns, room, apart)
-    return grouped if 1 < len(found) == len(grouped) else found
+    return grouped if 1 < len(fewest) == len(grouped) else fewest
 
 
 def _filled(columns: Sequence[int], room: int, apart: int | None) -> list[list[int]]:
     """Fill one block after the other, each with as many columns as have room, at least one."""
-    found: list[list[int]] = [[]]
+    blocks: list[list[int]] = [[]]
     used = 0
     for place, width in enumerate(columns):
-        if found[-1] and (used + width > room or place == apart):
-            found.append([])
+        if blocks[-1] and (used + width > room or place == apart):
+            blocks.append([])
             used = 0
-        found[-1].append(place)
+        blocks[-1].append(place)
         used += width
-    return found
+    return blocks
 
 
 def _named(

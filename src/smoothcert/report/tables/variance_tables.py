@@ -105,14 +105,14 @@ def _radius_json(noise: NoiseLaw) -> dict[str, Any]:
 def _stage_json(noise: NoiseLaw) -> dict[str, Any]:
     """Return the numbers of the bold curves in the figure of first stages; the radius is one sigma."""
     procedure = Staged(radius=noise.std, beta=LEVEL)
-    found = first_stage(STAGE_P, procedure, alpha=LEVEL, noise=noise)
+    stage = first_stage(STAGE_P, procedure, alpha=LEVEL, noise=noise)
     return {
         "alpha": LEVEL,
         **procedure.describe(),
         "p": STAGE_P.tolist(),
-        "certify": found.certify.tolist(),
-        "abstain": found.abstain.tolist(),
-        "continue": found.go_on.tolist(),
+        "certify": stage.certify.tolist(),
+        "abstain": stage.abstain.tolist(),
+        "continue": stage.go_on.tolist(),
     }
 
 

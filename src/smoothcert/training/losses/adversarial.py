@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
 from smoothcert.attacks import ATTACKS, GRADIENT_PASS, noisy_logits
-from smoothcert.training.checks import check_choice, check_count, check_positive
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import Moment, Objective
+from smoothcert.training.losses.checks import check_choice, check_count, check_positive
+from smoothcert.training.objective import Objective
+from smoothcert.training.step import Step
 
 
 @dataclass(frozen=True)
@@ -41,35 +41,29 @@ class Adversarial(Objective):
         check_choice("attack", self.attack, ATTACKS)
 
     @property
-    def copies(self) -> int:  # noqa: D102
+    @override
+    def copies(self) -> int:
         return self.m
 
     @property
-    def cost(self) -> float:  # noqa: D102
+    @override
+    def cost(self) -> float:
         return self.m * (1 + self.steps * GRADIENT_PASS)
 
-    def adversarial_logits(
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-        *,
-        fresh_noise: bool = False,
-    ) -> torch.Tensor:
+    def adversarial_logits(self, step: Step, *, fresh_noise: bool = False) -> torch.Tensor:
         """Return the logits of m noisy copies of the adversarial images, (m, rows, classes).
 
         Args:
-            model: the network in train mode.
-            images: clean images in pixel units, (rows, ...).
-            labels: class indices, (rows,).
-            source: where the noise comes from.
-            moment: how far training has come.
+            step: what to attack, on which images.
             fresh_noise: draw the noise of these copies anew, after the attack, instead of using the attack's.
         """
-        offsets = source.offsets(images, self.m)
-        found = ATTACKS[self.attack](
-            model, images, labels, offsets, eps=self.eps * moment.warm, steps=self.steps
+        offsets = step.offsets(self.m)
+        adversaries = ATTACKS[self.attack](
+            step.model,
+            step.images,
+            step.labels,
+            offsets,
+            eps=self.eps * step.moment.warm,
+            steps=self.steps,
         )
-        return noisy_logits(model, found, source.offsets(images, self.m) if fresh_noise else offsets)
+        return noisy_logits(step.model, adversaries, step.offsets(self.m) if fresh_noise else offsets)

@@ -9,13 +9,21 @@ from typing import ClassVar
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
+from typing_extensions import override
 
+from smoothcert.arguments import check_switch
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import MultiHead, multi_head_of
-from smoothcert.training.checks import check_choice, check_count, check_positive, check_switch, check_weight
+from smoothcert.training.losses.checks import (
+    check_choice,
+    check_count,
+    check_positive,
+    check_weight,
+)
 from smoothcert.training.losses.head_cosine import head_cosine
 from smoothcert.training.losses.self_paced import PACES, SCHEMES, self_paced_weights, threshold_at
-from smoothcert.training.objective import Moment, Objective
+from smoothcert.training.objective import Objective
+from smoothcert.training.step import Moment
 
 TEACHERS = ("previous", "self", "none")
 
@@ -25,7 +33,7 @@ class CircularTeaching(Objective):
     """Settings of circular teaching, and how it turns losses per head and image into one.
 
     The loss of head k on image n counts nu_n^(k-1) times, a weight that the previous head's smoothed loss gives
-    without a gradient; the first head is taught by the last. Then come the mean over images and heads, and the
+    without a gradient; the last head weighs for the first. Then come the mean over images and heads, and the
     cosine penalty. Not an objective of its own: a subclass says what the loss of a head is.
 
     Args:
@@ -59,10 +67,11 @@ class CircularTeaching(Objective):
         check_weight("cosine", self.cosine)
 
     @property
-    def copies(self) -> int:  # noqa: D102
+    @override
+    def copies(self) -> int:
         return self.m
 
-    def taught(
+    def weighted_parts(
         self, model: MultiHead, terms: dict[str, torch.Tensor], classes: int, moment: Moment
     ) -> dict[str, torch.Tensor]:
         """Return the named parts of the loss: weighted means over heads and images, and the cosine penalty.

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 
 import torch
 
-from smoothcert.training.checks import check_choice, check_weight
+from smoothcert.training.losses.checks import check_choice, check_weight
 from smoothcert.training.losses.smoothed_probability import clamped_log, smoothed_probability
+
+TWO_COPIES = ", because consistency compares the copies of one image"
 
 
 def divergence(logits: torch.Tensor) -> torch.Tensor:
@@ -23,8 +25,8 @@ def squared_distance(logits: torch.Tensor) -> torch.Tensor:
     The paper writes it for two copies. Over all pairs it is 2 / (m - 1) times the sum of squares around the mean.
     """
     probabilities = logits.softmax(dim=-1)
-    apart = (probabilities - probabilities.mean(dim=0)).square().sum(dim=-1)
-    return 2 / (logits.shape[0] - 1) * apart.sum(dim=0)
+    squares = (probabilities - probabilities.mean(dim=0)).square().sum(dim=-1)
+    return 2 / (logits.shape[0] - 1) * squares.sum(dim=0)
 
 
 def entropy(logits: torch.Tensor) -> torch.Tensor:

@@ -10,8 +10,8 @@ from torch import nn
 from smoothcert.attacks import copy_logits
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import denoised_of
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import Objective
+from smoothcert.training.objective import Objective, Trains
+from smoothcert.training.step import Step
 
 
 class Denoising(Objective):
@@ -20,7 +20,8 @@ class Denoising(Objective):
     Not an objective of its own. The classifier's weights are frozen by `Denoised`; gradients flow through it.
     """
 
-    trains: ClassVar[str] = "denoiser"
+    trains: ClassVar[Trains] = "denoiser"
+    default_model: ClassVar[str | None] = "dncnn"
 
 
 def parts_of(model: nn.Module) -> tuple[nn.Module, nn.Module]:
@@ -34,9 +35,9 @@ def parts_of(model: nn.Module) -> tuple[nn.Module, nn.Module]:
     return both.denoiser, both.classifier
 
 
-def denoised_copy(denoiser: nn.Module, images: torch.Tensor, source: NoiseSource) -> torch.Tensor:
+def denoised_copy(denoiser: nn.Module, step: Step) -> torch.Tensor:
     """Return one noisy copy of every image as the denoiser leaves it, (rows, ...)."""
-    cleaned: torch.Tensor = denoiser(source.copies(images, 1)[0])
+    cleaned: torch.Tensor = denoiser(step.copies(1)[0])
     return cleaned
 
 

@@ -24,8 +24,8 @@ def margin_gradients(logits: torch.Tensor, inputs: torch.Tensor) -> torch.Tensor
         logits: what a member answered to `inputs`, (rows, classes).
         inputs: noisy images, (rows, ...), which require a gradient.
     """
-    (found,) = torch.autograd.grad(margins(logits).sum(), inputs, create_graph=True)
-    return found.flatten(1)
+    (gradients,) = torch.autograd.grad(margins(logits).sum(), inputs, create_graph=True)
+    return gradients.flatten(1)
 
 
 def gradient_diversity(gradients: Sequence[torch.Tensor], right: Sequence[torch.Tensor]) -> torch.Tensor:

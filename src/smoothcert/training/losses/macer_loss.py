@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
-from smoothcert.training.checks import check_positive, check_weight
+from smoothcert.training.losses.checks import check_positive, check_weight
 from smoothcert.training.losses.smoothed_probability import smoothed_probability
 
 _SMALLEST = 1e-10  # added inside the logarithm of z
@@ -73,5 +73,5 @@ def margin(votes: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
     """
     own = labels.unsqueeze(1)
     others = votes.scatter(1, own, -1.0).amax(dim=1)
-    found: torch.Tensor = torch.special.ndtri(votes.gather(1, own).squeeze(1)) - torch.special.ndtri(others)
-    return found
+    xi: torch.Tensor = torch.special.ndtri(votes.gather(1, own).squeeze(1)) - torch.special.ndtri(others)
+    return xi

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import torch
-from torch import nn
 
+from smoothcert.arguments import check_switch
 from smoothcert.attacks import GRADIENT_PASS, Losses, free_steps, smoothed_loss
-from smoothcert.training.checks import check_count, check_positive, check_switch, check_weight
+from smoothcert.training.losses.checks import check_count, check_positive, check_weight
 from smoothcert.training.losses.smoothed_probability import clamped_log
-from smoothcert.training.noise_source import NoiseSource
+from smoothcert.training.step import Step
 
 
 @dataclass(frozen=True)
@@ -43,44 +43,34 @@ class Mixing:
         return 2 + self.steps * GRADIENT_PASS  # the 1-step adversary comes from the first gradient
 
     def images(
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        offsets: torch.Tensor,
-        shares: torch.Tensor,
-        *,
-        warm: float,
-        losses: Losses = smoothed_loss,
+        self, step: Step, offsets: torch.Tensor, shares: torch.Tensor, *, losses: Losses = smoothed_loss
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the centres (clean images, or 1-step adversaries) and x_mix = (1 - l) centre + l x_adv.
 
         Args:
-            model: batch -> logits, whose smoothed loss the attack climbs.
-            images: clean images in [0, 1], (rows, ...).
-            labels: class indices, (rows,).
+            step: its model's smoothed loss is what the attack climbs.
             offsets: noise of the m copies, (m, rows, ...).
             shares: part l of the adversary in the mix, (rows,).
-            warm: share of the warm-up that is done.
             losses: what the attack climbs, if not the smoothed loss.
         """
         far, near = free_steps(
-            model,
-            images,
-            labels,
+            step.model,
+            step.images,
+            step.labels,
             offsets,
             step_size=self.step_size,
             steps=self.steps,
-            first=warm * self.step_size,
+            first=step.moment.warm * self.step_size,
             losses=losses,
         )
-        centre = near if self.one_step else images
-        return centre, torch.lerp(centre, far, shares.reshape(-1, *[1] * (images.dim() - 1)))
+        centre = near if self.one_step else step.images
+        return centre, torch.lerp(centre, far, shares.reshape(-1, *[1] * (centre.dim() - 1)))
 
 
-def draw_shares(source: NoiseSource, images: torch.Tensor) -> torch.Tensor:
+def draw_shares(step: Step) -> torch.Tensor:
     """Draw the part l ~ U[0, 1/2] of the adversary in every mix, (rows,)."""
-    return source.uniform(images.shape[0], images.device).to(images.dtype) / 2
+    images = step.images
+    return step.source.uniform(images.shape[0], images.device).to(images.dtype) / 2
 
 
 def mixed_target(z: torch.Tensor, shares: torch.Tensor) -> torch.Tensor:

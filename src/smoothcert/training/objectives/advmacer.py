@@ -6,16 +6,14 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
-from smoothcert.training.checks import check_switch
+from smoothcert.arguments import check_switch
 from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.macer_loss import MacerLoss
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("advmacer")
 @dataclass(frozen=True)
 class AdvMacer(Adversarial):
     """Cross entropy and a hinge on the certified radius, both at the adversarial image.
@@ -50,17 +48,13 @@ class AdvMacer(Adversarial):
         check_switch("fresh_noise", self.fresh_noise)
         self._loss()
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        logits = self.adversarial_logits(model, images, labels, source, moment, fresh_noise=self.fresh_noise)
-        waiting = self.deferred and not moment.dropped
-        return self._loss().parts(logits, labels, sigma=source.noise.std, lbd=0.0 if waiting else None)
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        logits = self.adversarial_logits(step, fresh_noise=self.fresh_noise)
+        waiting = self.deferred and not step.moment.dropped
+        return self._loss().parts(
+            logits, step.labels, sigma=step.source.noise.std, lbd=0.0 if waiting else None
+        )
 
     def _loss(self) -> MacerLoss:
         return MacerLoss(self.lbd, self.gamma, self.beta)

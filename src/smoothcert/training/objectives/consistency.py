@@ -6,19 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
 from smoothcert.attacks import copy_logits
-from smoothcert.training.checks import check_count
-from smoothcert.training.losses.consistency_regulariser import ConsistencyRegulariser
+from smoothcert.training.losses.checks import check_count
+from smoothcert.training.losses.consistency_regulariser import TWO_COPIES, ConsistencyRegulariser
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment, Objective
-
-TWO_COPIES = ", because consistency compares the copies of one image"
+from smoothcert.training.objective import Objective
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("consistency")
 @dataclass(frozen=True)
 class Consistency(Objective):
     """Cross entropy on all noisy copies, and their answers drawn to each other.
@@ -43,19 +40,17 @@ class Consistency(Objective):
         self._regulariser()
 
     @property
-    def copies(self) -> int:  # noqa: D102
+    @override
+    def copies(self) -> int:
         return self.m
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        logits = copy_logits(model, source.copies(images, self.m))
-        return {"cross_entropy": copies_cross_entropy(logits, labels), **self._regulariser().parts(logits)}
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        logits = copy_logits(step.model, step.copies(self.m))
+        return {
+            "cross_entropy": copies_cross_entropy(logits, step.labels),
+            **self._regulariser().parts(logits),
+        }
 
     def _regulariser(self) -> ConsistencyRegulariser:
         return ConsistencyRegulariser(self.lbd, self.eta, self.variant)

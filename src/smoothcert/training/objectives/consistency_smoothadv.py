@@ -6,18 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
-from smoothcert.training.checks import check_count
 from smoothcert.training.losses.adversarial import Adversarial
-from smoothcert.training.losses.consistency_regulariser import ConsistencyRegulariser
+from smoothcert.training.losses.checks import check_count
+from smoothcert.training.losses.consistency_regulariser import TWO_COPIES, ConsistencyRegulariser
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment
-from smoothcert.training.objectives.consistency import TWO_COPIES
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("consistency-smoothadv")
 @dataclass(frozen=True)
 class ConsistencySmoothAdv(Adversarial):
     """SmoothAdv whose noisy adversarial copies are drawn to one answer.
@@ -44,16 +41,13 @@ class ConsistencySmoothAdv(Adversarial):
         check_count("m", self.m, least=2, why=TWO_COPIES)
         self._regulariser()
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        logits = self.adversarial_logits(model, images, labels, source, moment)
-        return {"cross_entropy": copies_cross_entropy(logits, labels), **self._regulariser().parts(logits)}
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        logits = self.adversarial_logits(step)
+        return {
+            "cross_entropy": copies_cross_entropy(logits, step.labels),
+            **self._regulariser().parts(logits),
+        }
 
     def _regulariser(self) -> ConsistencyRegulariser:
         return ConsistencyRegulariser(self.lbd, self.eta, self.variant)

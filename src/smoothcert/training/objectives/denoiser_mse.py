@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
 from smoothcert.training.losses.denoising import Denoising, denoised_copy, parts_of
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("denoiser-mse")
 @dataclass(frozen=True)
 class DenoiserMse(Denoising):
     """Mean squared error of one denoised noisy copy, per pixel.
@@ -24,14 +22,8 @@ class DenoiserMse(Denoising):
 
     summary: ClassVar[str] = "a denoiser's squared error per pixel (Salman et al. 2020, MSE)"
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        denoiser, _ = parts_of(model)
-        difference = denoised_copy(denoiser, images, source) - images  # float32, also where the copy is not
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        denoiser, _ = parts_of(step.model)
+        difference = denoised_copy(denoiser, step) - step.images  # float32, also where the copy is not
         return {"squared_error": difference.square().mean()}

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
 from torch.nn.functional import cross_entropy
+from typing_extensions import override
 
 from smoothcert.training.losses.denoising import Denoising, denoised_copy, logits_of, parts_of
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("denoiser-stability")
 @dataclass(frozen=True)
 class DenoiserStability(Denoising):
     """Cross entropy of one denoised noisy copy with the class that the frozen classifier gives the clean image.
@@ -28,19 +26,14 @@ class DenoiserStability(Denoising):
     )
 
     @property
-    def cost(self) -> float:  # noqa: D102
+    @override
+    def cost(self) -> float:
         return 1.0  # the clean pass is the classifier's alone, without a gradient
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        denoiser, classifier = parts_of(model)
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        denoiser, classifier = parts_of(step.model)
         with torch.no_grad():
-            targets = logits_of(classifier, images).argmax(dim=-1)
-        logits = logits_of(classifier, denoised_copy(denoiser, images, source))
+            targets = logits_of(classifier, step.images).argmax(dim=-1)
+        logits = logits_of(classifier, denoised_copy(denoiser, step))
         return {"stability": cross_entropy(logits, targets)}

@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
 from smoothcert.attacks import ATTACKS, GRADIENT_PASS
-from smoothcert.training.checks import check_weight
 from smoothcert.training.losses.adversarial import Adversarial
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment
-from smoothcert.training.objectives.drt import SECOND_ORDER, drt_parts, members_of
+from smoothcert.training.losses.checks import check_weight
+from smoothcert.training.losses.drt_loss import SECOND_ORDER, drt_parts, members_of
+from smoothcert.training.objective import Trains
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("drt-smoothadv")
 @dataclass(frozen=True)
 class DrtSmoothAdv(Adversarial):
     """DRT's loss on all m noisy copies of adversarial images, one adversary per member.
@@ -33,7 +32,7 @@ class DrtSmoothAdv(Adversarial):
     """
 
     summary: ClassVar[str] = "DRT on adversarial images, one adversary per member (Yang et al. 2022)"
-    trains: ClassVar[str] = "members"
+    trains: ClassVar[Trains] = "members"
     rho1: float = 0.1
     rho2: float = 0.5
 
@@ -43,22 +42,17 @@ class DrtSmoothAdv(Adversarial):
         check_weight("rho2", self.rho2)
 
     @property
-    def cost(self) -> float:  # noqa: D102
+    @override
+    def cost(self) -> float:
         return self.m * (SECOND_ORDER + self.steps * GRADIENT_PASS)
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        members = members_of(model)
-        offsets = source.offsets(images, self.m)
-        attack, eps = ATTACKS[self.attack], self.eps * moment.warm
-        inputs = [
-            (attack(member, images, labels, offsets, eps=eps, steps=self.steps) + offsets).flatten(0, 1)
-            for member in members
-        ]
-        return drt_parts(members, inputs, labels.repeat(self.m), self.rho1, self.rho2)
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        members = members_of(step.model)
+        offsets = step.offsets(self.m)
+        attack, eps = ATTACKS[self.attack], self.eps * step.moment.warm
+        adversaries = (
+            attack(member, step.images, step.labels, offsets, eps=eps, steps=self.steps) for member in members
+        )
+        inputs = [(moved + offsets).flatten(0, 1) for moved in adversaries]
+        return drt_parts(members, inputs, step.labels.repeat(self.m), self.rho1, self.rho2)

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
 from torch.nn.functional import cross_entropy
+from typing_extensions import override
 
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment, Objective
+from smoothcert.training.objective import Objective
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("gaussian")
 @dataclass(frozen=True)
 class GaussianAugmentation(Objective):
     """Cross entropy on one noisy copy of each image.
@@ -23,12 +22,6 @@ class GaussianAugmentation(Objective):
 
     summary: ClassVar[str] = "cross entropy on one noisy copy (Cohen et al. 2019)"
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        return {"cross_entropy": cross_entropy(model(source.copies(images, 1)[0]), labels)}
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        return {"cross_entropy": cross_entropy(step.model(step.copies(1)[0]), step.labels)}

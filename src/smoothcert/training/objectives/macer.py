@@ -6,16 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
+from smoothcert.arguments import check_switch
 from smoothcert.attacks import copy_logits
-from smoothcert.training.checks import check_count, check_switch
+from smoothcert.training.losses.checks import check_count
 from smoothcert.training.losses.macer_loss import MacerLoss
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment, Objective
+from smoothcert.training.objective import Objective
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("macer")
 @dataclass(frozen=True)
 class Macer(Objective):
     """Cross entropy of the smoothed probability, and a hinge on the radius of images that are right.
@@ -45,20 +45,17 @@ class Macer(Objective):
         self._loss()
 
     @property
-    def copies(self) -> int:  # noqa: D102
+    @override
+    def copies(self) -> int:
         return self.m
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        logits = copy_logits(model, source.copies(images, self.m))
-        waiting = self.deferred and not moment.dropped
-        return self._loss().parts(logits, labels, sigma=source.noise.std, lbd=0.0 if waiting else None)
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        logits = copy_logits(step.model, step.copies(self.m))
+        waiting = self.deferred and not step.moment.dropped
+        return self._loss().parts(
+            logits, step.labels, sigma=step.source.noise.std, lbd=0.0 if waiting else None
+        )
 
     def _loss(self) -> MacerLoss:
         return MacerLoss(self.lbd, self.gamma, self.beta)

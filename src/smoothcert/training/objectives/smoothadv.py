@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
 from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("smoothadv")
 @dataclass(frozen=True)
 class SmoothAdv(Adversarial):
     """Cross entropy on all m noisy copies of the image that an attack on the smoothed classifier found.
@@ -24,13 +22,7 @@ class SmoothAdv(Adversarial):
 
     summary: ClassVar[str] = "cross entropy on adversarial images under noise (Salman et al. 2019)"
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        logits = self.adversarial_logits(model, images, labels, source, moment)
-        return {"cross_entropy": copies_cross_entropy(logits, labels)}
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        logits = self.adversarial_logits(step)
+        return {"cross_entropy": copies_cross_entropy(logits, step.labels)}

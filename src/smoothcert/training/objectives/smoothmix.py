@@ -6,17 +6,16 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
 from smoothcert.attacks import noisy_logits
-from smoothcert.training.checks import check_count
+from smoothcert.training.losses.checks import check_count
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy, smoothed_probability
 from smoothcert.training.losses.smoothmix_mixing import Mixing, divergence_from, draw_shares, mixed_target
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment, Objective
+from smoothcert.training.objective import Objective
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("smoothmix")
 @dataclass(frozen=True)
 class SmoothMix(Objective):
     """CE + eta warm mean_i KL(y_mix || F(x_mix + e_i)) over images whose smoothed answer is right.
@@ -46,30 +45,26 @@ class SmoothMix(Objective):
         self._mixing()
 
     @property
-    def copies(self) -> int:  # noqa: D102
+    @override
+    def copies(self) -> int:
         return self.m
 
     @property
-    def cost(self) -> float:  # noqa: D102
+    @override
+    def cost(self) -> float:
         return self.m * self._mixing().cost
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        offsets = source.offsets(images, self.m)
-        shares = draw_shares(source, images)
-        centre, mixed = self._mixing().images(model, images, labels, offsets, shares, warm=moment.warm)
-        logits = noisy_logits(model, centre, offsets)
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        offsets = step.offsets(self.m)
+        shares = draw_shares(step)
+        centre, mixed = self._mixing().images(step, offsets, shares)
+        logits = noisy_logits(step.model, centre, offsets)
         z = smoothed_probability(logits)
-        apart = divergence_from(mixed_target(z, shares), noisy_logits(model, mixed, offsets))
+        distances = divergence_from(mixed_target(z, shares), noisy_logits(step.model, mixed, offsets))
         return {
-            "cross_entropy": copies_cross_entropy(logits, labels),
-            "mixed": self.eta * moment.warm * (apart * (z.argmax(dim=1) == labels)).mean(),
+            "cross_entropy": copies_cross_entropy(logits, step.labels),
+            "mixed": self.eta * step.moment.warm * (distances * (z.argmax(dim=1) == step.labels)).mean(),
         }
 
     def _mixing(self) -> Mixing:

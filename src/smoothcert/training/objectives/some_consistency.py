@@ -6,24 +6,21 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
-from smoothcert.training.checks import check_count
+from smoothcert.training.losses.checks import check_count
 from smoothcert.training.losses.circular_teaching import (
     CircularTeaching,
     copies_head_logits,
     smoothed_losses,
     with_heads,
 )
-from smoothcert.training.losses.consistency_regulariser import ConsistencyRegulariser
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment
-from smoothcert.training.objectives.consistency import TWO_COPIES
+from smoothcert.training.losses.consistency_regulariser import TWO_COPIES, ConsistencyRegulariser
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("some-consistency")
 @dataclass(frozen=True)
-class CircularConsistency(CircularTeaching):
+class SomeConsistency(CircularTeaching):
     """Weighted cross entropy and consistency of every head, whose mean answer z is its own, and the cosine penalty.
 
     Not agreement between heads: the copies of one head are compared. Gradients flow through z (the published code
@@ -47,20 +44,14 @@ class CircularConsistency(CircularTeaching):
         check_count("m", self.m, least=2, why=TWO_COPIES)
         self._regulariser()
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        network = with_heads(model)
-        logits = copies_head_logits(network, source.copies(images, self.m))
-        terms = {"cross_entropy": smoothed_losses(logits, labels)}
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        network = with_heads(step.model)
+        logits = copies_head_logits(network, step.copies(self.m))
+        terms = {"cross_entropy": smoothed_losses(logits, step.labels)}
         of_heads = [self._regulariser().per_image(of_head) for of_head in logits]
         terms |= {name: torch.stack([one[name] for one in of_heads]) for name in of_heads[0]}
-        return self.taught(network, terms, logits.shape[-1], moment)
+        return self.weighted_parts(network, terms, logits.shape[-1], step.moment)
 
     def _regulariser(self) -> ConsistencyRegulariser:
         return ConsistencyRegulariser(self.lbd, self.eta, self.variant)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
 from smoothcert.training.losses.circular_teaching import (
     CircularTeaching,
@@ -14,13 +14,11 @@ from smoothcert.training.losses.circular_teaching import (
     smoothed_losses,
     with_heads,
 )
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("some-gaussian")
 @dataclass(frozen=True)
-class CircularGaussian(CircularTeaching):
+class SomeGaussian(CircularTeaching):
     """Weighted cross entropy of every head on m noisy copies, and the cosine penalty.
 
     Not cross entropy of the heads' mean logits: every head must answer alone. The settings are those of
@@ -29,16 +27,10 @@ class CircularGaussian(CircularTeaching):
 
     summary: ClassVar[str] = "heads on noisy images teach each other in a circle (SOME, Fang et al.)"
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        network = with_heads(model)
-        logits = copies_head_logits(network, source.copies(images, self.m))
-        return self.taught(
-            network, {"cross_entropy": smoothed_losses(logits, labels)}, logits.shape[-1], moment
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        network = with_heads(step.model)
+        logits = copies_head_logits(network, step.copies(self.m))
+        return self.weighted_parts(
+            network, {"cross_entropy": smoothed_losses(logits, step.labels)}, logits.shape[-1], step.moment
         )

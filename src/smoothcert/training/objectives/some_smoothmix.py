@@ -2,32 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
+from smoothcert.arguments import check_switch
 from smoothcert.networks import MultiHead
-from smoothcert.training.checks import check_choice, check_switch
+from smoothcert.training.losses.checks import check_choice
 from smoothcert.training.losses.circular_teaching import (
     CircularTeaching,
     copies_head_logits,
     smoothed_losses,
     with_heads,
 )
-from smoothcert.training.losses.heads_apart import HeadsApart
+from smoothcert.training.losses.separate_heads import SeparateHeads
 from smoothcert.training.losses.smoothed_probability import smoothed_probability
 from smoothcert.training.losses.smoothmix_mixing import Mixing, divergence_from, draw_shares, mixed_target
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment
+from smoothcert.training.step import Step
 
 AVERAGES = ("logits", "softmax")
 
 
-@OBJECTIVES.register("some-smoothmix")
 @dataclass(frozen=True)
-class CircularSmoothMix(CircularTeaching):
+class SomeSmoothMix(CircularTeaching):
     """Weighted cross entropy and mixed part of every head, and the cosine penalty.
 
     x_adv climbs the smoothed loss of the heads' mean, whose z makes y_mix; KL(y_mix || F^k(x_mix + e_i)) is each
@@ -62,48 +61,37 @@ class CircularSmoothMix(CircularTeaching):
         self._mixing()
 
     @property
-    def cost(self) -> float:  # noqa: D102
+    @override
+    def cost(self) -> float:
         return self.m * self._mixing().cost
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        network = with_heads(model)
-        offsets = source.offsets(images, self.m)
-        shares = draw_shares(source, images)
-        centre, mixed = self._images(network, images, labels, offsets, shares, moment.warm)
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        network = with_heads(step.model)
+        offsets = step.offsets(self.m)
+        shares = draw_shares(step)
+        centre, mixed = self._images(step, network, offsets, shares)
         logits = copies_head_logits(network, centre + offsets)
         z = self._smoothed_answer(logits)
         target = mixed_target(z, shares)
         answers = copies_head_logits(network, mixed + offsets)
-        apart = torch.stack([divergence_from(target, of_head) for of_head in answers])
+        distances = torch.stack([divergence_from(target, of_head) for of_head in answers])
         if self.mask:
-            apart = apart * (z.argmax(dim=1) == labels)
+            distances = distances * (z.argmax(dim=1) == step.labels)
         terms = {
-            "cross_entropy": smoothed_losses(logits, labels),
-            "mixed": self.eta * moment.warm * apart,
+            "cross_entropy": smoothed_losses(logits, step.labels),
+            "mixed": self.eta * step.moment.warm * distances,
         }
-        return self.taught(network, terms, logits.shape[-1], moment)
+        return self.weighted_parts(network, terms, logits.shape[-1], step.moment)
 
     def _images(
-        self,
-        network: MultiHead,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        offsets: torch.Tensor,
-        shares: torch.Tensor,
-        warm: float,
+        self, step: Step, network: MultiHead, offsets: torch.Tensor, shares: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return centres and mixed images of the attack on the heads' mean."""
         if self.average == "logits":
-            return self._mixing().images(network, images, labels, offsets, shares, warm=warm)
-        apart = HeadsApart(network)
-        return self._mixing().images(apart, images, labels, offsets, shares, warm=warm, losses=apart.losses)
+            return self._mixing().images(step, offsets, shares)
+        separate = SeparateHeads(network)
+        return self._mixing().images(replace(step, model=separate), offsets, shares, losses=separate.losses)
 
     def _smoothed_answer(self, logits: torch.Tensor) -> torch.Tensor:
         """Return z of the heads' mean, (rows, classes), from all heads' logits, (heads, m, rows, classes)."""

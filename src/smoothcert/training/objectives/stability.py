@@ -6,16 +6,15 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
+from typing_extensions import override
 
 from smoothcert.attacks import copy_logits
-from smoothcert.training.checks import check_weight
+from smoothcert.training.losses.checks import check_weight
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment, Objective
+from smoothcert.training.objective import Objective
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("stability")
 @dataclass(frozen=True)
 class StabilityTraining(Objective):
     """Cross entropy on the clean image, and the noisy answer drawn to the clean one.
@@ -33,22 +32,17 @@ class StabilityTraining(Objective):
         check_weight("lbd", self.lbd)
 
     @property
-    def cost(self) -> float:  # noqa: D102
+    @override
+    def cost(self) -> float:
         return 2.0
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
         # Two passes: mixed into one, batch norm would normalise noisy images by the statistics of clean ones.
-        clean = copy_logits(model, images.unsqueeze(0))
-        noisy = copy_logits(model, source.copies(images, 1))
+        clean = copy_logits(step.model, step.images.unsqueeze(0))
+        noisy = copy_logits(step.model, step.copies(1))
         between = -(clean.softmax(dim=-1) * noisy.log_softmax(dim=-1)).sum(dim=-1)
         return {
-            "cross_entropy": copies_cross_entropy(clean, labels),
+            "cross_entropy": copies_cross_entropy(clean, step.labels),
             "stability": self.lbd * between.mean(),
         }

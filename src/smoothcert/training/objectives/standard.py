@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
-from torch import nn
 from torch.nn.functional import cross_entropy
+from typing_extensions import override
 
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Moment, Objective
+from smoothcert.training.objective import Objective
+from smoothcert.training.step import Step
 
 
-@OBJECTIVES.register("standard")
 @dataclass(frozen=True)
 class StandardTraining(Objective):
     """Cross entropy on the clean image.
@@ -24,12 +23,6 @@ class StandardTraining(Objective):
 
     summary: ClassVar[str] = "cross entropy on clean images, the baseline without noise"
 
-    def loss(  # noqa: D102
-        self,
-        model: nn.Module,
-        images: torch.Tensor,
-        labels: torch.Tensor,
-        source: NoiseSource,
-        moment: Moment,
-    ) -> dict[str, torch.Tensor]:
-        return {"cross_entropy": cross_entropy(model(images), labels)}
+    @override
+    def loss(self, step: Step) -> dict[str, torch.Tensor]:
+        return {"cross_entropy": cross_entropy(step.model(step.images), step.labels)}

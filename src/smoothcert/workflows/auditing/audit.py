@@ -7,14 +7,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from smoothcert.arguments import check_path
-from smoothcert.certificates import Certification, SmoothedClassifier, check_batch_size
+from smoothcert.certificates import Certification, SmoothedClassifier
 from smoothcert.data import Dataset
 from smoothcert.errors import DamagedRunError, InvalidArgumentError, SmoothcertError
 from smoothcert.progress import progress
-from smoothcert.sampling import check_workers
+from smoothcert.sampling import Chunk, check_batch_size, check_workers
 from smoothcert.seeding import check_seed
-from smoothcert.store import RunDatabase, make_manifest, refuse_no_run
+from smoothcert.store import RunDatabase, make_manifest, package_versions, refuse_no_run
 from smoothcert.workflows.auditing.checks import (
     check_images,
     check_labels,
@@ -25,7 +28,7 @@ from smoothcert.workflows.auditing.checks import (
 )
 from smoothcert.workflows.auditing.costs import CostComparison
 from smoothcert.workflows.auditing.parts import Source, find_classifier, find_dataset, read_origin
-from smoothcert.workflows.auditing.redraw import Comparison, choose, drawn_again
+from smoothcert.workflows.auditing.redraw import Comparison, Place, choose, redraw
 from smoothcert.workflows.auditing.report import AuditReport
 from smoothcert.workflows.auditing.stored import StoredRun, Stream, read_stored
 from smoothcert.workflows.auditing.terms import Terms, other_fields, read_terms
@@ -162,8 +165,13 @@ def _certification(
         return None
     if certification.engine.engine_name != engine:
         report.note(f"made with engine {engine}, drawn again with {certification.engine.engine_name}")
-    again = make_manifest(certification, 0, dataset, stored.manifest["indices"])
+    again = make_manifest(certification, dataset, stored.manifest["indices"])
     same = {field: stored.manifest[field] for field in _LEFT_OUT}
+    stored_packages = stored.manifest.get("packages")
+    if stored_packages and set(package_versions(stored_packages)) == set(
+        package_versions(again.get("packages"))
+    ):
+        same["packages"] = stored_packages  # of other versions, perhaps, which is noted
     for text in other_fields(stored.manifest, {**again, **same}):
         report.found("manifest", text)
     return certification
@@ -191,10 +199,12 @@ def _redraw(
     rows = check_batch_size(batch_size, first, certification.engine)
     certification.check({places[0].index: first}, batch_size=rows)
     votes, costs = Comparison(certification, report), CostComparison(certification, images, report)
+
+    def take(place: Place, chunk: Chunk, classes: NDArray[np.unsignedinteger], evaluations: int) -> None:
+        votes.take(place, chunk, classes)
+        costs.take(place, evaluations)
+
     with progress("drawing votes again", len(places), shown=show_progress) as show:
-        how: dict[str, Any] = {"workers": workers, "batch_size": rows, "show": show}
-        for place, chunk, found, evaluations in drawn_again(certification, dataset, places, **how):
-            votes.take(place, chunk, found)
-            costs.take(place, evaluations)
+        redraw(certification, dataset, places, take, workers=workers, batch_size=rows, show=show)
     costs.conclude()
     votes.conclude()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from smoothcert.data import Dataset
 from smoothcert.progress import Progress
-from smoothcert.store import FILE_NAME
-from smoothcert.workflows.auditing.independent import contradictions
+from smoothcert.store import FILE_NAME, package_versions
+from smoothcert.workflows.auditing.independent import contradictions, without_second_formula
 from smoothcert.workflows.auditing.kinds import wrong_kinds
 from smoothcert.workflows.auditing.replay import Replay
 from smoothcert.workflows.auditing.report import AuditReport
@@ -67,22 +67,24 @@ def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Pro
     Returns:
         what votes can be read, for drawing them again.
     """
+    for text in without_second_formula(terms.noise, stored.manifest["procedure"]):
+        report.replayed_only(text)
     replay, streams = Replay(terms.plan, terms.num_classes), list[Stream]()
     for done, image in enumerate(stored.images, start=1):
         texts = list(wrong_kinds(image, terms.num_classes))
         if not texts:
             try:
                 tallies = image.tallies(terms.num_classes)
-                ballots = image.ballots(terms.num_classes, replay.most_votes)
+                log = image.vote_log(terms.num_classes, replay.most_votes)
             except ValueError as error:
                 texts = [f"its counts or votes cannot be read: {error}"]
             else:
-                streams += [Stream(image, phase, len(cast)) for phase, cast in ballots.items()]
-                texts = list(replay.differences(image, tallies, ballots))
+                streams += [Stream(image, phase, len(cast)) for phase, cast in log.items()]
+                texts = list(replay.differences(image, tallies, log))
                 if not texts:  # a second opinion on what the first finds right
                     about = stored.manifest["procedure"]
                     texts = contradictions(terms.noise, about, terms.alpha, image.certificate, tallies)
-                _check_unanswered(replay.unanswered(ballots), terms, report, image.index)
+                _check_unanswered(replay.unanswered(log), terms, report, image.index)
         for text in texts:
             report.found("proof", text, image.index)
         show(done, f"{len(report.findings)} findings")
@@ -104,20 +106,28 @@ def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> No
     """Hold stored labels against the data set's."""
     for image in stored.images:
         label = int(dataset.labels[image.index]) if 0 <= image.index < len(dataset) else None
-        if image.certificate[1] != label:
+        if image.certificate.label != label:
             report.found(
-                "label", f"its label is stored as {image.certificate[1]!r}, but it is {label}", image.index
+                "label", f"its label is stored as {image.certificate.label!r}, but it is {label}", image.index
             )
 
 
 def note_versions(stored: StoredRun, report: AuditReport) -> None:
     """Note releases that differ from today's: they may round differently."""
-    then = stored.manifest["versions"]
-    other = [
-        f"{name} {then[name]} (here {version(name)})" for name in _PACKAGES if version(name) != then[name]
-    ]
+    then = {name: stored.manifest["versions"][name] for name in _PACKAGES}
+    for (_, _, package), its_version in package_versions(stored.manifest.get("packages")).items():
+        then[package] = its_version
+    here = {name: _version_here(name) for name in then}
+    other = [f"{name} {then[name]} (here {here[name]})" for name in then if here[name] != then[name]]
     if other:
         report.note(f"the run was made with {', '.join(other)}")
+
+
+def _version_here(package: str) -> str:
+    try:
+        return version(package)
+    except (PackageNotFoundError, ValueError):  # of an engine, say, that is not used here
+        return "none"
 
 
 def note_logs(folder: Path, report: AuditReport) -> None:

@@ -55,11 +55,11 @@ class CostComparison:
                     image.index,
                 )
             for tally in image.tallies(self.num_classes):
-                drawn, spent = tally.counts.drawn, tally.counts.evaluations
-                if not drawn * self.least <= spent <= drawn * self.most:
+                drawn, evaluations = tally.counts.drawn, tally.counts.evaluations
+                if not drawn * self.least <= evaluations <= drawn * self.most:
                     self.report.found(
                         "cost",
-                        f"{spent:,} evaluations are stored with {drawn:,} votes of {tally.phase!r}, which cost "
+                        f"{evaluations:,} evaluations are stored with {drawn:,} votes of {tally.phase!r}, which cost "
                         f"{_span(drawn * self.least, drawn * self.most)}",
                         image.index,
                     )

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 import torch
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from smoothcert.certificates import Certification
 from smoothcert.data import Dataset
 from smoothcert.progress import Progress
-from smoothcert.sampling import CHUNK_VOTES, Chunk, Sampler
+from smoothcert.sampling import CHUNK_VOTES, Chunk, ChunkVotes
 from smoothcert.workflows.auditing.report import AuditReport
 from smoothcert.workflows.auditing.stored import Stream
 
@@ -25,8 +26,6 @@ LEAST_CHUNKS = 256
 _DEFAULT_FRACTION = 0.01
 _MOST_ROUNDING = 5e-4  # share of re-drawn votes that rounding may explain: it is near 1e-5 for real networks
 _LARGE = 0.04  # times 1e-4: 32 steps of a float32
-_QUEUED = 2  # batches per worker
-_BATCHES = 4  # per job
 
 
 @dataclass(frozen=True)
@@ -74,39 +73,79 @@ def _places(stream: Stream, num_classes: int, numbers: Sequence[int]) -> Iterato
         yield Place(stream.image.index, stream.phase, number, part)
 
 
-def drawn_again(
+TakeChunk = Callable[[Place, Chunk, NDArray[np.unsignedinteger], int], None]
+"""Takes a place with its chunk, the classes of its re-drawn votes and their evaluations."""
+
+
+class ChunksAgain:
+    """Chosen chunks of one image, drawn once more; decided when all are there.
+
+    Args:
+        image: the clean image.
+        places: the chunks, all of this image.
+        take: handed each as it is drawn; none is kept.
+    """
+
+    def __init__(self, image: torch.Tensor, places: Sequence[Place], take: TakeChunk) -> None:
+        self._image, self._take = image, take
+        self._issued = iter(places)
+        self._place = {(place.phase, place.number): place for place in places}
+
+    @property
+    def decided(self) -> bool:
+        """Whether every chunk has been drawn again."""
+        return not self._place
+
+    def next_chunk(self) -> Chunk | None:
+        """Return the next chunk to draw; None if all are under way."""
+        place = next(self._issued, None)
+        if place is None:
+            return None
+        return Chunk(self._image, place.index, place.phase, place.number, len(place.classes))
+
+    def take(self, chunk: Chunk, votes: ChunkVotes) -> None:
+        """Hand on the votes of a chunk that came back."""
+        assert votes.classes is not None  # a sampler of our own always says them
+        place = self._place.pop((chunk.phase, chunk.number))
+        self._take(place, chunk, votes.classes[0], int(votes.evaluations[0]))
+
+
+def redraw(
     certification: Certification,
     dataset: Dataset,
     places: Sequence[Place],
+    take: TakeChunk,
     *,
     workers: int,
     batch_size: int,
     show: Progress,
-) -> Iterator[tuple[Place, Chunk, NDArray[np.unsignedinteger], int]]:
-    """Yield every place with its chunk, the classes of its re-drawn votes and their evaluations, in any order."""
-    job = _BATCHES * max(1, batch_size // CHUNK_VOTES)
-    waiting = iter(range(0, len(places), job))
-    images: dict[int, torch.Tensor] = {}
+) -> None:
+    """Draw chunks again and hand each on, in any order.
+
+    Args:
+        certification: what drew them once.
+        dataset: where the images come from.
+        places: the chunks, image by image.
+        take: handed each.
+        workers: threads.
+        batch_size: rows per forward pass.
+        show: told about progress.
+    """
     done = 0
 
-    def chunk_at(place: Place) -> Chunk:
-        if place.index not in images:
-            images.clear()  # places come image by image
-            images[place.index] = dataset.image(place.index)
-        return Chunk(images[place.index], place.index, place.phase, place.number, len(place.classes))
+    def counted(place: Place, chunk: Chunk, classes: NDArray[np.unsignedinteger], evaluations: int) -> None:
+        nonlocal done
+        take(place, chunk, classes, evaluations)
+        done += 1
 
-    with certification.pool(workers, batch_size) as pool:
-        while True:
-            while pool.outstanding < _QUEUED * pool.workers and (first := next(waiting, None)) is not None:
-                tagged = [(place, chunk_at(place)) for place in places[first : first + job]]
-                pool.submit(tagged, [chunk for _, chunk in tagged])
-            if not pool.outstanding:
-                return
-            for (place, chunk), votes in pool.collect():
-                assert votes.classes is not None  # a sampler of our own always says them
-                yield place, chunk, votes.classes[0], int(votes.evaluations[0])
-                done += 1
-            show(done, f"{done * CHUNK_VOTES:,} votes")
+    def images() -> Iterator[ChunksAgain]:
+        for index, own in groupby(places, key=lambda place: place.index):
+            yield ChunksAgain(dataset.image(index), list(own), counted)
+
+    def on_batch(under_way: list[ChunksAgain]) -> None:
+        show(done, f"{done * CHUNK_VOTES:,} votes")
+
+    certification.draw(images(), workers=workers, batch_size=batch_size, on_batch=on_batch)
 
 
 class Comparison:
@@ -119,13 +158,7 @@ class Comparison:
 
     def __init__(self, certification: Certification, report: AuditReport) -> None:
         self.engine, self.report = certification.engine, report
-        self._sampler = Sampler(
-            certification.engine,
-            certification.noise,
-            seed=certification.seed,
-            batch_size=CHUNK_VOTES,
-            on_nan=certification.on_nan,
-        )
+        self._sampler = certification.sampler(CHUNK_VOTES)
         self._changed: defaultdict[int, list[float]] = defaultdict(list)
         self._rounded: defaultdict[int, int] = defaultdict(int)
         self._votes: defaultdict[int, int] = defaultdict(int)
@@ -144,8 +177,8 @@ class Comparison:
     def logits(self, chunk: Chunk) -> NDArray[np.float64]:
         """Return the logits of a chunk's votes, (votes, classes)."""
         noisy = self._sampler.noisy_images([chunk])
-        found: NDArray[np.float64] = self.engine(noisy)[:, 0].detach().cpu().double().numpy()
-        return found
+        logits: NDArray[np.float64] = self.engine(noisy)[:, 0].detach().cpu().double().numpy()
+        return logits
 
     def gaps(self, chunk: Chunk, classes: NDArray[np.unsignedinteger]) -> NDArray[np.float64]:
         """Return by how much the best logit of each vote exceeds that of a class; infinite where there is none.
@@ -199,5 +232,5 @@ def units(best: NDArray[np.float64], stored: NDArray[np.float64]) -> NDArray[np.
     """
     usual = np.abs(best).max(initial=0.0)
     resolved = _LARGE * np.maximum(np.abs(best), np.abs(stored))
-    found = np.maximum(min(usual, 1.0), resolved)
-    return np.where(found > 0, found, 1.0)
+    unit = np.maximum(min(usual, 1.0), resolved)
+    return np.where(unit > 0, unit, 1.0)

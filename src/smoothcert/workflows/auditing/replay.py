@@ -17,7 +17,7 @@ from smoothcert.workflows.auditing.stored import StoredImage
 
 _TOLERANCE = 1e-9  # relative; another release of SciPy may round a bound differently
 _NONE = np.zeros(0, dtype=np.uint8)
-Ballots = Mapping[str, NDArray[Any]]
+Log = Mapping[str, NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,19 +43,19 @@ class Replay:
         """Votes that each phase can have at most."""
         return {phase.name: phase.votes for phase in self.plan.phases}
 
-    def differences(self, image: StoredImage, tallies: Sequence[Tally], ballots: Ballots) -> Iterator[str]:
+    def differences(self, image: StoredImage, tallies: Sequence[Tally], log: Log) -> Iterator[str]:
         """Yield what differs between an image's stored certificate and the one its votes give.
 
         Args:
             image: its rows, of the right kinds.
             tallies: its counts.
-            ballots: its votes by phase, of phases that the plan has.
+            log: its votes by phase, of phases that the plan has.
         """
-        if [row[1] for row in image.counts] != list(range(len(image.counts))):
+        if [row.position for row in image.counts] != list(range(len(image.counts))):
             yield "its counts are not numbered from 0"  # readers go by these numbers
-        yield from self._other_counts(tallies, ballots)
+        yield from self._other_counts(tallies, log)
         trial, last = self.plan.start(), None
-        for number, phase, counts in self._every_look(ballots):
+        for number, phase, counts in self._every_look(log):
             if last is not None:
                 yield "there are votes beyond the look that decided"
                 return
@@ -65,34 +65,34 @@ class Replay:
             yield "its votes end before anything is decided"
             return
         samples = self._samples(*last)
-        if sum(map(len, ballots.values())) != samples:
-            yield f"{sum(map(len, ballots.values())):,} votes are stored, but it was decided after {samples:,}"
-        for phase in sorted(set(ballots) - set(self._phases_until(last[0]))):
+        if sum(map(len, log.values())) != samples:
+            yield f"{sum(map(len, log.values())):,} votes are stored, but it was decided after {samples:,}"
+        for phase in sorted(set(log) - set(self._phases_until(last[0]))):
             yield f"there are votes of {phase!r}, but it was decided in {last[0]!r} before"
         yield from self._other_verdict(image, tallies, trial.verdict(), samples)
 
-    def unanswered(self, ballots: Ballots) -> int:
+    def unanswered(self, log: Log) -> int:
         """Return how many votes went to no class."""
-        return sum(int((cast == no_class(self.num_classes)).sum()) for cast in ballots.values())
+        return sum(int((cast == no_class(self.num_classes)).sum()) for cast in log.values())
 
-    def _other_counts(self, tallies: Sequence[Tally], ballots: Ballots) -> Iterator[str]:
+    def _other_counts(self, tallies: Sequence[Tally], log: Log) -> Iterator[str]:
         """Yield where counts are not at a planned look, or not the sum of the stored votes."""
         for tally in tallies:
             drawn, phase = tally.counts.drawn, tally.phase
             if (phase, drawn) not in self.look_number:
                 yield f"the procedure never looks at {drawn:,} votes of {phase!r}"
                 continue
-            cast = ballots.get(phase, _NONE)[:drawn]
+            cast = log.get(phase, _NONE)[:drawn]
             if len(cast) < drawn or not np.array_equal(tallied(cast, self.num_classes), tally.counts.votes):
                 yield f"the counts after {drawn:,} votes of {phase!r} are not those of the stored votes"
-        for phase, cast in ballots.items():
+        for phase, cast in log.items():
             unknown = (cast >= self.num_classes) & (cast != no_class(self.num_classes))
             if unknown.any():
                 yield f"votes of {phase!r} are for classes that do not exist"
 
-    def _every_look(self, ballots: Ballots) -> Iterator[tuple[int, str, Counts]]:
+    def _every_look(self, log: Log) -> Iterator[tuple[int, str, Counts]]:
         for phase in self.plan.phases:
-            cast, seen = ballots.get(phase.name, _NONE), 0
+            cast, seen = log.get(phase.name, _NONE), 0
             votes = np.zeros(self.num_classes, dtype=np.int64)
             for n in map(int, phase.looks):
                 if n > len(cast):
@@ -107,25 +107,25 @@ class Replay:
     def _other_verdict(
         self, image: StoredImage, tallies: Sequence[Tally], verdict: Verdict, samples: int
     ) -> Iterator[str]:
-        _, _, outcome, predicted, radius, p_lower, stored_samples, evaluations, _ = image.certificate
-        if outcome != verdict.outcome.name:
-            yield f"it is stored as {outcome}, but its votes give {verdict.outcome.name}"
-        if predicted != verdict.predicted:
-            yield f"the stored class is {predicted}, but its votes give {verdict.predicted}"
+        row = image.certificate
+        if row.outcome != verdict.outcome.name:
+            yield f"it is stored as {row.outcome}, but its votes give {verdict.outcome.name}"
+        if row.predicted != verdict.predicted:
+            yield f"the stored class is {row.predicted}, but its votes give {verdict.predicted}"
         for name, stored, found in (
-            ("radius", radius, verdict.radius),
-            ("p_lower", p_lower, verdict.p_lower),
+            ("radius", row.radius, verdict.radius),
+            ("p_lower", row.p_lower, verdict.p_lower),
         ):
             if not math.isclose(stored, found, rel_tol=_TOLERANCE, abs_tol=1e-15):
                 yield f"the stored {name} is {stored}, but its votes give {found}"
-        if stored_samples != samples:
-            yield f"{stored_samples:,} votes are stored as drawn, but it was decided after {samples:,}"
+        if row.samples != samples:
+            yield f"{row.samples:,} votes are stored as drawn, but it was decided after {samples:,}"
         if [_plain(tally) for tally in tallies] != [_plain(tally) for tally in verdict.tallies]:
             yield "the stored looks are not those at which its votes decide"
             return
         last = {tally.phase: tally.counts.evaluations for tally in tallies}  # an undecided stage leaves none
-        if set(last) == set(self._phases_until(tallies[-1].phase)) and sum(last.values()) != evaluations:
-            yield f"{evaluations:,} evaluations are stored, but its counts cost {sum(last.values()):,}"
+        if set(last) == set(self._phases_until(tallies[-1].phase)) and sum(last.values()) != row.evaluations:
+            yield f"{row.evaluations:,} evaluations are stored, but its counts cost {sum(last.values()):,}"
 
     def _phases_until(self, phase: str) -> list[str]:
         """Return the phases up to one of them, in the plan's order."""

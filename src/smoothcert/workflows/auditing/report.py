@@ -53,6 +53,7 @@ class AuditReport:
         unanswered: stored votes without a finite answer.
         arithmetic: re-drawn votes that differ by less than rounding can explain.
         seed: of the choice of chunks.
+        without_formula: what has no second formula, each in words; they are among the notes too.
     """
 
     name: str
@@ -65,6 +66,7 @@ class AuditReport:
     unanswered: int = 0
     arithmetic: int = 0
     seed: int = 0
+    without_formula: list[str] = field(default_factory=list)
 
     def found(self, kind: str, text: str, image: int | None = None) -> None:
         """Add a finding."""
@@ -73,6 +75,11 @@ class AuditReport:
     def note(self, text: str, *, first: bool = False) -> None:
         """Add what the reader should know; `first` where it is the reason why no vote was drawn again."""
         self.notes.insert(0 if first else len(self.notes), _shown(text))
+
+    def replayed_only(self, text: str) -> None:
+        """Add what was made again by its own code alone: the verdict's line says so."""
+        self.note(text)
+        self.without_formula.append(self.notes[-1])
 
     @property
     def trust(self) -> Trust:
@@ -101,14 +108,16 @@ class AuditReport:
             about = f", {images} of {self.images:,} images concerned" if images else ""
             return f"{start}: {_count(len(self.findings), 'finding')}{about}; first: {self._ordered[0]}"
         if self.redrawn is None:
-            return f"{start}: {self.notes[0] if self.notes else 'nothing was re-drawn'}"
+            reasons = [note for note in self.notes if note not in self.without_formula]
+            return "; ".join([f"{start}: {[*reasons, 'nothing was re-drawn'][0]}", *self.without_formula])
         rounding = f", {self.arithmetic} of them up to rounding" if self.arithmetic else ""
-        return (
+        line = (
             f"{start}: the certificates of all {self.images:,} of the images that the run lists follow from the "
             f"stored votes, and {_count(self.redrawn, 're-drawn vote')} ({self.chunks:,} of {self.all_chunks:,} "
             f"chunks) are the stored ones{rounding}; votes cannot prove its {', '.join(self.unproven)}, nor that "
             "images and settings were chosen before them"
         )
+        return "; ".join([line, *self.without_formula])
 
     def lines(self) -> Iterator[str]:
         """Return the findings of the whole run, those of the first few images, and the notes."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,38 +20,75 @@ from smoothcert.store import RunDatabase, manifest_digest, seal
 Row = tuple[Any, ...]
 
 
+class CertificateRow(NamedTuple):
+    """A row of the table of certificates, as it is stored: any column may hold anything."""
+
+    idx: Any
+    label: Any
+    outcome: Any
+    predicted: Any
+    radius: Any
+    p_lower: Any
+    samples: Any
+    evaluations: Any
+    seconds: Any
+
+
+class CountsRow(NamedTuple):
+    """A row of the table of counts, as it is stored."""
+
+    idx: Any
+    position: Any
+    phase: Any
+    purpose: Any
+    radius: Any
+    drawn: Any
+    evaluations: Any
+    votes: Any
+
+
+class VotesRow(NamedTuple):
+    """A row of the table of votes, as it is stored."""
+
+    idx: Any
+    phase: Any
+    packed: Any
+
+
+_Row = TypeVar("_Row", CountsRow, VotesRow)
+
+
 @dataclass(frozen=True)
 class StoredImage:
     """The rows about one image. Not checked in any way."""
 
-    certificate: Row
-    counts: tuple[Row, ...]
-    votes: tuple[Row, ...]
+    certificate: CertificateRow
+    counts: tuple[CountsRow, ...]
+    votes: tuple[VotesRow, ...]
     seal: Any
 
     @property
     def index(self) -> int:
         """The image's place in the data set; as the table's key it is always an integer."""
-        return int(self.certificate[0])
+        return int(self.certificate.idx)
 
     @property
     def samples(self) -> int:
         """Votes that are said to have been drawn; only of a row of the right kinds."""
-        return int(self.certificate[6])
+        return int(self.certificate.samples)
 
     @property
     def evaluations(self) -> int:
         """Forward passes that they are said to have cost; only of a row of the right kinds."""
-        return int(self.certificate[7])
+        return int(self.certificate.evaluations)
 
     def tallies(self, num_classes: int) -> tuple[Tally, ...]:
         """Return the counts at deciding looks, from rows of the right kinds; raise ValueError on other counts."""
         return tuple(
-            Tally(phase, purpose, _counts(votes, drawn, passes, num_classes), radius)
-            for _, _, phase, purpose, radius, drawn, passes, votes in self.counts
+            Tally(row.phase, row.purpose, _counts(row, num_classes), row.radius) for row in self.counts
         )
 
-    def ballots(self, num_classes: int, most: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+    def vote_log(self, num_classes: int, most: Mapping[str, int]) -> dict[str, NDArray[Any]]:
         """Return the votes one by one, by phase; raise ValueError on damage and on a phase that there cannot be.
 
         Args:
@@ -60,10 +97,10 @@ class StoredImage:
         """
         if not self.votes:
             raise ValueError("its votes are missing")
-        other = [phase for _, phase, _ in self.votes if phase not in most]
+        other = [row.phase for row in self.votes if row.phase not in most]
         if other:
             raise ValueError(f"there are votes of a phase {other[0]!r}, which the procedure does not have")
-        return {phase: unpack(packed, num_classes, most[phase]) for _, phase, packed in self.votes}
+        return {row.phase: unpack(row.packed, num_classes, most[row.phase]) for row in self.votes}
 
 
 @dataclass(frozen=True)
@@ -81,7 +118,7 @@ class Stream:
 
     def cast(self, num_classes: int) -> NDArray[Any]:
         """Return the votes one by one."""
-        packed = {phase: packed for _, phase, packed in self.image.votes}[self.phase]
+        packed = {row.phase: row.packed for row in self.image.votes}[self.phase]
         return unpack(packed, num_classes, self.votes)
 
 
@@ -112,14 +149,14 @@ def read_stored(database: RunDatabase) -> StoredRun:
         return StoredRun({}, "", (), (), (), (), tuple(foreign))
     written = database.rows("SELECT field, value FROM manifest")
     manifest = _manifest(written)
-    counts, votes = (
-        _by_image(database.rows(f"SELECT * FROM {table} ORDER BY {order}"))
-        for table, order in (("counts", "idx, position"), ("votes", "idx, phase"))
-    )
+    counts = _by_image(map(CountsRow._make, database.rows("SELECT * FROM counts ORDER BY idx, position")))
+    votes = _by_image(map(VotesRow._make, database.rows("SELECT * FROM votes ORDER BY idx, phase")))
     seals = dict(database.rows("SELECT * FROM seals"))
     images = tuple(
-        StoredImage(row, tuple(counts.pop(row[0], ())), tuple(votes.pop(row[0], ())), seals.pop(row[0], None))
-        for row in database.rows("SELECT * FROM certificates ORDER BY idx")
+        StoredImage(
+            row, tuple(counts.pop(row.idx, ())), tuple(votes.pop(row.idx, ())), seals.pop(row.idx, None)
+        )
+        for row in map(CertificateRow._make, database.rows("SELECT * FROM certificates ORDER BY idx"))
     )
     return StoredRun(
         manifest=manifest,
@@ -144,18 +181,19 @@ def _manifest(rows: Sequence[Row]) -> dict[str, Any]:
     return found
 
 
-def _by_image(rows: Sequence[Row]) -> dict[Any, list[Row]]:
-    found: defaultdict[Any, list[Row]] = defaultdict(list)
+def _by_image(rows: Iterable[_Row]) -> dict[Any, list[_Row]]:
+    found: defaultdict[Any, list[_Row]] = defaultdict(list)
     for row in rows:
-        found[row[0]].append(row)
+        found[row.idx].append(row)
     return found
 
 
-def _counts(text: str, drawn: int, passes: int, num_classes: int) -> Counts:
+def _counts(row: CountsRow, num_classes: int) -> Counts:
+    text, drawn = row.votes, row.drawn
     votes = parse_json(text, "a row of its counts", FormatError)
     if not isinstance(votes, list) or len(votes) != num_classes:
         raise ValueError(f"its counts are not of {num_classes} classes")
     whole = all(type(vote) is int and 0 <= vote <= drawn for vote in votes)
     if not whole or json.dumps(votes) != text:
         raise ValueError(f"no counts of votes: {text[:60]!r} of {drawn!r}")
-    return Counts(np.asarray(votes, dtype=np.int64), drawn, passes)
+    return Counts(np.asarray(votes, dtype=np.int64), drawn, row.evaluations)

@@ -1,0 +1,1 @@
+"""The procedures, a file each; its name is the procedure's name."""

@@ -1,0 +1,72 @@
+"""Test images on the command line: where they come from, and which of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smoothcert.cli.options.paths import path_option
+from smoothcert.data import DATASETS, Dataset, load_dataset, select_indices
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.folders import trained_on
+from smoothcert.visible import brief
+
+_PANEL = "Test images"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where test images come from."""
+
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset", help="Name of the data set; the model's own by default.", rich_help_panel=_PANEL
+        ),
+    ] = None
+    data_dir: Annotated[
+        Path | None, path_option("--data-dir", text="Where the data set's files are.", panel=_PANEL)
+    ] = None
+
+    def load(self, model: Path) -> Dataset:
+        """Read the test split of the named data set, or of that which a model, or all of its members, learnt from."""
+        return load_dataset(self.dataset or _own_dataset(model), split="test", data_dir=self.data_dir)
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Which test images; all where nothing is said."""
+
+    every: Annotated[
+        int | None, typer.Option("--every", help="Every K-th test image.", rich_help_panel=_PANEL)
+    ] = None
+    first: Annotated[
+        int | None, typer.Option("--first", help="The first N test images.", rich_help_panel=_PANEL)
+    ] = None
+    indices: Annotated[
+        str | None, typer.Option("--indices", help="Test images A:B.", rich_help_panel=_PANEL)
+    ] = None
+
+    @property
+    def is_chosen(self) -> bool:
+        """Whether anything is said."""
+        return any(value is not None for value in asdict(self).values())
+
+    def pick(self, images: Dataset) -> Sequence[int]:
+        """Return the places of the images."""
+        return select_indices(len(images), **asdict(self))
+
+
+def _own_dataset(model: Path) -> str:
+    names = trained_on(model)
+    if len(names) > 1 or names[0] not in DATASETS:
+        raise InvalidArgumentError(
+            f"--dataset is needed: {model} was trained on {', '.join(map(brief, names))}, and "
+            f"{'its members must agree' if len(names) > 1 else 'no data set has that name'} to leave it out; "
+            f"known: {', '.join(DATASETS)}"
+        )
+    return names[0]

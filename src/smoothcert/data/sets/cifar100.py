@@ -1,0 +1,24 @@
+"""CIFAR-100: 32x32 colour pictures, labelled by its hundred fine classes."""
+
+from __future__ import annotations
+
+from smoothcert.data.cifar import CifarBatches
+
+_CLASSES = """
+apple aquarium_fish baby bear beaver bed bee beetle bicycle bottle bowl boy bridge bus butterfly camel can castle
+caterpillar cattle chair chimpanzee clock cloud cockroach couch crab crocodile cup dinosaur dolphin elephant
+flatfish forest fox girl hamster house kangaroo keyboard lamp lawn_mower leopard lion lizard lobster man maple_tree
+motorcycle mountain mouse mushroom oak_tree orange orchid otter palm_tree pear pickup_truck pine_tree plain plate
+poppy porcupine possum rabbit raccoon ray road rocket rose sea seal shark shrew skunk skyscraper snail snake spider
+squirrel streetcar sunflower sweet_pepper table tank telephone television tiger tractor train trout tulip turtle
+wardrobe whale willow_tree wolf woman worm
+"""
+
+CIFAR100 = CifarBatches(
+    folders=("cifar-100-python", "cifar-100-binary"),
+    train=("train",),
+    test="test",
+    labels="fine_labels",
+    label_bytes=2,
+    class_names=tuple(_CLASSES.split()),
+).source()

@@ -1,0 +1,24 @@
+"""Torch in bfloat16: a cheaper classifier than the model in float32."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from smoothcert.engines.runtimes.torch import TorchEngine
+from smoothcert.engines.workload import Workload
+
+
+class AutocastEngine(TorchEngine):
+    """The torch engine in bfloat16 where torch thinks it safe: faster on hardware made for it.
+
+    Not the same classifier as in float32: its votes can differ, and a certificate from it is about the
+    classifier run with this engine. Never chosen by "auto".
+    """
+
+    otherwise: ClassVar[str | None] = "torch"
+    _autocast: ClassVar[bool] = True
+
+    @classmethod
+    def preference(cls, workload: Workload) -> int:
+        """Return 0: another classifier is for those who ask for it."""
+        return 0

@@ -1,0 +1,111 @@
+"""ONNX Runtime: the model as a fixed graph, executed by the calling thread alone."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch import nn
+
+from smoothcert.engines.agreement import refuse_other_answers
+from smoothcert.engines.engine import Engine
+from smoothcert.engines.errors import EngineUnavailableError
+from smoothcert.engines.nan_keeping_pool import refuse_other_pools, with_nan_keeping_pools
+from smoothcert.engines.turns import alone
+from smoothcert.engines.understood import refuse_not_understood
+from smoothcert.engines.workload import Model, Workload, device_of
+from smoothcert.networks import MIN_ROWS
+
+EXPORT_PAYS = 8e12
+"""Floating-point operations from which the seconds of exporting are won back.
+
+Folded, channels-last torch is within a tenth of ONNX Runtime on the networks measured, so only half a minute of
+forward passes on two cores or more is worth an export.
+"""
+
+
+class OnnxEngine(Engine):
+    """A module exported once and run by ONNX Runtime on the CPU, one thread per call.
+
+    Not for models with control flow that depends on the image: the exporter refuses those, where tracing would
+    silently keep one branch.
+    """
+
+    @classmethod
+    def preference(cls, workload: Workload) -> int:
+        """Return more than torch does, for a module on the CPU and votes that win back the seconds of exporting."""
+        exportable = isinstance(workload.model, nn.Module) and workload.device.type == "cpu"
+        return 2 if exportable and workload.operations >= EXPORT_PAYS else 0
+
+    def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
+        super().__init__(model, num_classes, example)
+        if not isinstance(model, nn.Module):
+            raise EngineUnavailableError("only torch modules can be exported")
+        if device_of(model).type != "cpu":
+            raise EngineUnavailableError(
+                f"it is on {device_of(model)}, and ONNX Runtime is run on the CPU here"
+            )
+        refuse_not_understood(model)
+        refuse_other_pools(model)
+        self._session = _session(_exported(with_nan_keeping_pools(model), example))
+        self._input = self._session.get_inputs()[0].name
+        refuse_other_answers(self.forward, model, example)
+
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+        (logits,) = self._session.run(None, {self._input: batch.numpy()})
+        return torch.from_numpy(logits)
+
+
+def _exported(model: nn.Module, example: torch.Tensor) -> bytes:
+    """Return the model as ONNX with any number of rows."""
+    rows = torch.export.Dim("rows", min=2)
+    batch = example.expand(MIN_ROWS, *example.shape).contiguous()
+    try:
+        with alone(), _quiet(), torch.no_grad():
+            program = torch.onnx.export(
+                model, (batch,), dynamo=True, dynamic_shapes=({0: rows},), verbose=False
+            )
+            assert program is not None
+            graph: bytes = program.model_proto.SerializeToString()
+    except Exception as error:  # the exporter runs the model's own code, which may raise anything
+        reason = type(error.__cause__ or error).__name__
+        raise EngineUnavailableError(
+            f"it cannot be exported ({reason}; control flow that depends on the image is the usual cause)"
+        ) from error
+    return graph
+
+
+def _session(graph: bytes) -> Any:
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise EngineUnavailableError("onnxruntime is not installed") from error
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    try:
+        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+    except Exception as error:  # kinds of its own, such as for weights that are not float32
+        first = str(error).strip().splitlines()[0][:120]
+        raise EngineUnavailableError(f"ONNX Runtime does not take it ({first})") from error
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the exporter's chatter about optional packages to itself."""
+    loggers = [logging.getLogger(name) for name in ("torch", "torch.fx", "torch.onnx", "onnxscript")]
+    levels = [logger.level for logger in loggers]
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)

@@ -1,0 +1,15 @@
+"""The narrower LeNet for CIFAR."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from smoothcert.networks.architecture import Architecture
+from smoothcert.networks.families.lenet import lenet
+
+LENET_CIFAR = Architecture(
+    summary="two 5x5 convolutions (6, 16) and hidden layers of 120 and 84, for 32x32 images",
+    input_shape=(3, 32, 32),
+    build=partial(lenet, widths=(6, 16), hidden=(120, 84)),
+    least_side=16,
+)

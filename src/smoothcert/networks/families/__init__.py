@@ -1,0 +1,1 @@
+"""Networks that differ in depth or width only: their builders, and the blocks they share."""

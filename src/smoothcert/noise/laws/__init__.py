@@ -1,0 +1,1 @@
+"""The noise laws, a file each; its name is the law's name."""

@@ -1,0 +1,144 @@
+"""Discrete replacement: l0 radii (Lee et al. 2019)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from numpy.typing import ArrayLike
+
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise.domain import checked_probability, checked_radius, plain
+from smoothcert.noise.law import NoiseLaw
+from smoothcert.noise.replacement_threshold import replacement_threshold, threshold_above, threshold_below
+from smoothcert.visible import brief
+
+MOST_COORDINATES = 4_096
+"""Largest radius looked for, in coordinates: beyond it the exact numbers become slow, and no votes reach it."""
+
+_MOST_CELLS = 2**50  # so that under one draw in 8,000 has to be repeated
+_BITS = 63  # of a random integer; int64 has one more for the sign
+
+
+@dataclass(frozen=True)
+class DiscreteReplacement(NoiseLaw):
+    """Each coordinate keeps its value with probability `keep`, else takes one of the others: radii in l0.
+
+    A radius is a number of coordinates (channels count singly) that may be changed at will. An image is first
+    rounded to the `levels` values 0, 1/K, .., 1 with K = levels - 1, in training and in certification alike; for
+    two levels a pixel is 1 where it exceeds 1/2. The rounding is part of the smoothed classifier, and whoever
+    changes r pixels changes at most r rounded ones, so a certificate is about the image as it was given.
+
+    Not additive: methods that need the noise apart from the image do not take it. Thresholds are exact rational
+    numbers; the draw is exact too.
+
+    Args:
+        keep: probability that a coordinate keeps its value, read as a decimal (.8 is 4/5); above 1/levels, below 1.
+        levels: number of values a coordinate can take: 2 for black and white, 256 for bytes.
+    """
+
+    keep: float
+    levels: int = 2
+    norm: ClassVar[str] = "l0"
+    holds_in_floats: ClassVar[bool] = True
+    is_additive: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.levels, bool) or not isinstance(self.levels, int) or not 2 <= self.levels <= 2**16:
+            raise InvalidArgumentError(
+                "levels must be an integer from 2 to 65536 (2: black and white, 256: bytes), got "
+                f"{brief(self.levels)}"
+            )
+        number = isinstance(self.keep, int | float | np.integer | np.floating) and not isinstance(
+            self.keep, bool
+        )
+        if not number or not 1 / self.levels < self.keep < 1 or self.fraction * self.levels <= 1:
+            raise InvalidArgumentError(
+                f"keep must be a probability above 1/levels = {1 / self.levels:g}, where nothing is left of the "
+                f"image, and below 1, got {brief(self.keep)}"
+            )
+
+        if self.fraction.denominator * (self.levels - 1) > _MOST_CELLS:
+            raise InvalidArgumentError(
+                f"keep {self.keep!r} has too many digits to be drawn exactly among {self.levels} levels; round it, "
+                "such as to 0.333"
+            )
+
+    @property
+    def fraction(self) -> Fraction:
+        """The keep probability as the exact fraction that its decimal digits say."""
+        return Fraction(Decimal(repr(float(self.keep))))
+
+    @property
+    def std(self) -> float:  # noqa: D102
+        return 1.0
+
+    def parameters(self) -> dict[str, Any]:  # noqa: D102
+        return {"keep": float(self.keep), "levels": self.levels}
+
+    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
+        others = self.levels - 1
+        level = torch.round(image * others).clamp_(0, others)
+        kept, each, last = _cells(self.fraction, others)
+        drawn = torch.empty(out.shape, dtype=torch.int64, device=out.device).random_(generator=generator)
+        while bool((beyond := drawn > last).any()):  # the rest of a division by the cells
+            fresh = torch.empty_like(drawn).random_(generator=generator)
+            drawn = torch.where(beyond, fresh, drawn)
+        if others == 1:
+            torch.where(drawn < kept, level, 1 - level, out=out)
+            return
+        other = (drawn - kept).clamp_(min=0).div_(each, rounding_mode="floor").to(out.dtype)
+        other += other >= level  # the K others, in order, leave out the image's own
+        torch.where(drawn < kept, level, other, out=out)
+        out /= others
+
+    def radius(self, p_lower: ArrayLike) -> Any:
+        """Return the largest number of coordinates that a class probability of at least `p_lower` guarantees."""
+        p = checked_probability("p_lower", p_lower)
+        values, places = np.unique(p, return_inverse=True)
+        found = np.array([self._largest(float(value)) for value in values], dtype=np.float64)
+        return plain(found[places].reshape(p.shape))
+
+    def threshold(self, radius: ArrayLike) -> Any:
+        """Return the class probability that must be exceeded to certify `radius` coordinates (rounded up)."""
+        r = checked_radius(radius)
+        values, places = np.unique(np.ceil(r), return_inverse=True)
+        found = np.array([self._needed(value) for value in values], dtype=np.float64)
+        return plain(found[places].reshape(r.shape))
+
+    def exact_threshold(self, radius: int) -> Fraction:
+        """Return the probability that must be exceeded to certify `radius` coordinates, as an exact fraction."""
+        return replacement_threshold(self.fraction, self.levels, radius)
+
+    def _needed(self, radius: float) -> float:
+        return 1.0 if radius > MOST_COORDINATES else threshold_above(self.fraction, self.levels, int(radius))
+
+    def _largest(self, p: float) -> float:
+        """Return the largest radius whose threshold is below p, by doubling and then halving."""
+        if p == 1:
+            return math.inf  # every noisy image is possible, so all of them get the class
+        keep, low, high = self.fraction, 0, 1
+        while high <= MOST_COORDINATES and p > threshold_below(keep, self.levels, high):
+            low, high = high, 2 * high
+        if low == MOST_COORDINATES:
+            return float(low)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if p > threshold_below(keep, self.levels, middle) else (low, middle)
+        return float(low)
+
+
+def _cells(keep: Fraction, others: int) -> tuple[int, int, int]:
+    """Cut the 63-bit integers into equal cells: (end of those that keep, size of each other value, last of all).
+
+    Exact: the few integers left over by the division are drawn again. The last, and not the end: where nothing is
+    left over the end is 2^63, which as an int64 is negative, so that every draw would be repeated for ever.
+    """
+    cells = keep.denominator * others
+    size = 2**_BITS // cells
+    return keep.numerator * others * size, (keep.denominator - keep.numerator) * size, cells * size - 1

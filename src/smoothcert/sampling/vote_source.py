@@ -1,0 +1,103 @@
+"""Where votes come from: a classifier's engine, noise and seed, checked before the first vote; and the one driver."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+
+from smoothcert.engines import Engine, rows_in_cache
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.noise import NoiseLaw
+from smoothcert.sampling.comparison import refuse_other_votes
+from smoothcert.sampling.phases import CHUNK_VOTES
+from smoothcert.sampling.pool import WorkerPool
+from smoothcert.sampling.probe import check_fixed_function
+from smoothcert.sampling.run_schedule import Drawn, run_schedule
+from smoothcert.sampling.sampler import Sampler
+from smoothcert.visible import brief
+
+_MOST_VALUES = 2**30  # of a batch: 4 GB
+
+
+@dataclass(frozen=True, kw_only=True)
+class VoteSource:
+    """Everything that decides a vote but its image and its place in the streams.
+
+    Not tied to workers, batches or files: whoever draws may stop, resume and spread it at will.
+
+    Args:
+        engine: executes the classifier, or a panel of several.
+        noise: law of the noise.
+        seed: seed of all streams.
+        on_nan: what NaN logits do, see `Sampler`.
+        first_phase: the first stream of votes.
+        planned_votes: how many there may be, for choices about speed.
+    """
+
+    engine: Engine
+    noise: NoiseLaw
+    seed: int
+    on_nan: str
+    first_phase: str
+    planned_votes: int
+
+    def check(self, images: Mapping[int, torch.Tensor], *, batch_size: int) -> None:
+        """Refuse a model that is not a fixed function of an image, or an engine that answers otherwise than it.
+
+        Most is done once per engine and size of batch.
+
+        Args:
+            images: the first images of the run, by index; one is enough.
+            batch_size: most rows per forward pass of the run.
+        """
+        sampler, image = self.sampler(CHUNK_VOTES), next(iter(images.values()))
+        rows = min(batch_size, max(self.planned_votes, 1))
+        if (rows, self.on_nan) not in self.engine.probed:
+            check_fixed_function(sampler, image, rows=rows)
+            self.engine.probed.add((rows, self.on_nan))
+        refuse_other_votes(sampler, images, self.first_phase)
+
+    def sampler(self, batch_size: int) -> Sampler:
+        """Return one worker's sampler for batches of so many rows at most."""
+        return Sampler(self.engine, self.noise, seed=self.seed, batch_size=batch_size, on_nan=self.on_nan)
+
+    def draw(
+        self,
+        samplings: Iterable[Drawn],
+        *,
+        workers: int,
+        batch_size: int,
+        on_decided: Callable[[Drawn], None] | None = None,
+        on_batch: Callable[[list[Drawn]], None] | None = None,
+    ) -> None:
+        """Draw what samplings ask for until all are decided: threads, or processes where threads must not share.
+
+        Args:
+            samplings: opened lazily; all images of one shape.
+            workers: how many draw.
+            batch_size: most rows per forward pass.
+            on_decided: called with each as it is decided.
+            on_batch: called after every job with those still open.
+        """
+        # Called back inside, not yielded to: after Ctrl-C in a callback the workers are asked their control question.
+        with WorkerPool(lambda: self.sampler(batch_size), workers, votes_planned=self.planned_votes) as pool:
+            for sampling in run_schedule(samplings, pool, batch_size=batch_size, on_batch=on_batch):
+                if on_decided is not None:
+                    on_decided(sampling)
+
+
+def check_batch_size(batch_size: Any, image: torch.Tensor, engine: Engine) -> int:
+    """Return `batch_size` if it is a positive integer, or for None one that suits a core's cache and the engine."""
+    if batch_size is None:
+        return engine.gathers * rows_in_cache(image)
+    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+        raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {brief(batch_size)}")
+    most = max(CHUNK_VOTES, _MOST_VALUES // max(image.numel(), 1))
+    if batch_size > most:
+        raise InvalidArgumentError(
+            f"batch_size must be at most {most:,} rows of these images, got {brief(batch_size)}"
+        )
+    return batch_size

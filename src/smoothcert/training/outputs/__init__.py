@@ -1,0 +1,1 @@
+"""What a training leaves in its folder: metrics of its epochs, and a state to continue from until it is done."""

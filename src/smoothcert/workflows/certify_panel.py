@@ -1,0 +1,102 @@
+"""Certify several classifiers from the same forward passes, a run folder each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+from smoothcert.arguments import check_kind, check_path
+from smoothcert.certificates import Procedure, SmoothedClassifier, check_subjects
+from smoothcert.data import Dataset
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.store import (
+    PanelWriter,
+    Run,
+    RunDatabase,
+    RunWriter,
+    begin,
+    check_same,
+    hold,
+    make_manifest,
+    origin_of,
+    stored_manifest,
+)
+from smoothcert.workflows.certify import Order
+
+
+def certify_panel(
+    classifier: SmoothedClassifier,
+    dataset: Dataset,
+    *,
+    outs: Mapping[str, str | Path | None],
+    procedure: Procedure | None = None,
+    alpha: float = 0.001,
+    seed: int | None = None,
+    indices: Sequence[int] | None = None,
+    engine: str = "auto",
+    workers: int | None = None,
+    batch_size: int | None = None,
+    resume: bool = False,
+    show_progress: bool | None = None,
+    folders: Mapping[str, str | Path] | None = None,
+) -> dict[str, Run]:
+    """Certify several classifiers from the same forward passes, one run folder each.
+
+    Every certificate is the one its classifier alone would have got with the same seed.
+
+    Args:
+        classifier: smoothed over a `Panel`, which answers for several classifiers at once.
+        outs: run folder (or None) by name, one per answer of the panel, in its order.
+        folders: the classifiers' model folders by the same names, noted for audits; left out where unknown.
+
+    The other arguments are those of `certify`.
+    """
+    check_subjects(classifier, dataset)
+    check_kind("outs", outs, Mapping, "a table of run folders (or None) by name")
+    if folders is not None:
+        check_kind("folders", folders, Mapping, "a table of model folders by name")
+    check_kind("engine", engine, str, "the name of an engine, or auto")
+    places = {name: None if out is None else check_path("out", out) for name, out in outs.items()}
+    with ExitStack() as held:
+        for place in places.values():
+            held.enter_context(hold(place))
+        stored = [stored_manifest(place, resume) for place in places.values()]
+        known = next((manifest for manifest in stored if manifest is not None), None)
+        order = Order.of(classifier, dataset, indices)
+        how = order.settings(known, procedure=procedure, alpha=alpha, seed=seed, engine=engine)
+        panel = classifier.panel_certification(**how)
+        if len(panel.parts) != len(places):
+            raise InvalidArgumentError(
+                f"the model answers for {len(panel.parts)} classifiers, but {len(places)} runs are named; "
+                "use certify_panel with one name per answer"
+            )
+        manifests = [make_manifest(part, dataset, order.chosen) for part in panel.parts]
+        for place, old, new in zip(places.values(), stored, manifests, strict=True):
+            if old is not None:
+                check_same(old, new, str(place))
+        pace = order.checked(panel, panel.parts[0].plan, panel.parts[0].procedure, workers, batch_size)
+        origins = [origin_of(place, (folders or {}).get(name), dataset) for name, place in places.items()]
+        databases: list[RunDatabase] = []
+        try:
+            for place, old, new, origin in zip(places.values(), stored, manifests, origins, strict=True):
+                databases.append(begin(place, old, new, origin))
+        except BaseException:  # all or none
+            for database in databases:
+                database.close()
+                database.remove()
+            raise
+        try:
+            writer = PanelWriter(RunWriter(database, dataset) for database in databases)
+            order.run(panel, writer, pace, show_progress)
+            runs = {
+                name: Run.read(database, name if database.folder is None else database.folder.name)
+                for name, database in zip(places, databases, strict=True)
+            }
+        except BaseException:
+            for database in databases:
+                database.close()
+            raise
+        for database in databases:
+            database.close(finished=True)
+        return runs
