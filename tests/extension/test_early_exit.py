@@ -64,15 +64,6 @@ class SureFirstEnsemble(EarlyExitEnsemble):
         best = logits.topk(2, dim=1).values
         return best[:, 0] - best[:, 1] > self.early_exit.margin
 '''
-MAKE = """
-import json, sys
-import smoothcert as sc
-from smoothcert.ensembles import EARLY_EXITS
-kind = EARLY_EXITS["sure-first"]
-(option,) = kind.options()
-sc.save_ensemble(sys.argv[2:], sys.argv[1], early_exit=kind.from_options({"margin": 0.01}))
-print(json.dumps([list(EARLY_EXITS), option.name, option.default, option.text, kind(0.5).sentence()]))
-"""
 SHOW = """
 import json, sys
 from smoothcert.store import Run
@@ -85,20 +76,26 @@ print(json.dumps([run.manifest["ensemble"], sum(run.column("evaluations")), sum(
 def test_an_exit_from_outside_is_listed_certified_resumed_and_audited(tmp_path, digit_models):
     site, model, run = tmp_path / "site", tmp_path / "model", tmp_path / "run"
     install(site, GROUP, "sure_first.py", EXIT)
-    names, option, default, text, sentence = json.loads(
-        python(site, MAKE, str(model), *map(str, digit_models))
+    certify = ("certify", model, "--dataset", "digits", "--n", 200, "--seed", 1, "--workers", 2, "--out", run)
+    told = ("--sure-first", "--sure-first-margin", 0.01)
+    help_text, wrong, *ended = commands(
+        site,
+        ("ensemble", "--help"),
+        ("ensemble", *digit_models, "--sure-first", "--sure-first-margin", -1, "--out", tmp_path / "no"),
+        ("ensemble", *digit_models, *told, "--out", model),
+        (*certify, "--first", 4),
+        (*certify, "--first", 4, "--resume"),
+        ("analyze", run),
+        ("audit", run),
     )
-    assert names == ["adaptive", "consensus", "sure-first"]
-    assert (option, default, text) == ("margin", 1.0, "by which its best logit must lead.")
-    assert sentence == "early exit sure-first (margin 0.5)"
+    assert "--sure-first-margin" in help_text[1]
+    assert "best logit must lead; 1.0 by default" in " ".join(help_text[1].replace("│", " ").split())
+    assert wrong[0] == 2
+    assert "--sure-first-margin must be at least 0, got -1.0" in wrong[2]
+    assert [part[0] for part in ended] == [0] * 5, ended
+    assert "early exit sure-first (margin 0.01)" in ended[0][1]
     card = json.loads((model / "ensemble.json").read_text())
     assert card["early_exit"] == {"kind": "sure-first", "margin": 0.01}
-    certify = ("certify", model, "--dataset", "digits", "--n", 200, "--seed", 1, "--workers", 2, "--out", run)
-    first, more, analysed, audited = commands(
-        site, (*certify, "--first", 4), (*certify, "--first", 4, "--resume"), ("analyze", run), ("audit", run)
-    )
-    ended = (first, more, analysed, audited)
-    assert [part[0] for part in ended] == [0, 0, 0, 0], ended
     record, evaluations, samples = json.loads(python(site, SHOW, str(run)))
     assert record["kind"] == "SureFirstEnsemble"
     assert record["early_exit"] == {"kind": "sure-first", "margin": 0.01}

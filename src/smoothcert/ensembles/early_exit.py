@@ -43,8 +43,8 @@ class EarlyExit(ABC):
         return f"early exit {name_of(type(self))} ({settings})"
 
     def describe(self) -> dict[str, Any]:
-        """Return its kind and settings as plain values, for `early_exit_from`."""
-        return {"kind": name_of(type(self)), **asdict(self)}
+        """Return its kind and settings as plain values, for `early_exit_from` if it is registered."""
+        return {"kind": EARLY_EXITS.told_name(type(self)), **asdict(self)}
 
     @classmethod
     def options(cls) -> tuple[Option, ...]:
