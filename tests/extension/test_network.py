@@ -70,3 +70,16 @@ def test_a_network_from_outside_is_listed_trained_certified_and_audited(tmp_path
     (alone,) = commands(tmp_path, ("certify", model, "--first", 1, "--out", tmp_path / "other"))
     assert alone[0] == 2
     assert "unknown model 'two-layers'; known: alexnet" in alone[2]
+
+
+@pytest.mark.slow
+def test_one_that_cannot_be_built_is_one_sentence(tmp_path):
+    code = """from smoothcert.networks import Architecture
+
+BROKEN = Architecture("nothing", (1, 8, 8), lambda num_classes, input_shape: 1 / 0)
+"""
+    install(tmp_path / "site", GROUP, "broken.py", code)
+    told, other = commands(tmp_path / "site", ("models",), ("models", "lenet"))
+    assert (told[0], other[0]) == (2, 0), (told, other)
+    assert "model 'broken' of package outside 1.2 cannot be built for 10 classes" in told[2]
+    assert told[2].count("\n") == 1

@@ -9,6 +9,7 @@ from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.registry import Registry
+from smoothcert.visible import brief
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,26 @@ class Architecture:
 MODELS: Registry[Architecture] = Registry(
     "model", "smoothcert.networks.architectures", lambda value: isinstance(value, Architecture)
 )
+
+
+def build_network(name: str, num_classes: int, shape: tuple[int, ...]) -> nn.Module:
+    """Build a registered network without normalisation; what another package's code raises becomes one sentence.
+
+    Args:
+        name: a name in `MODELS`.
+        num_classes: number of classes.
+        shape: of one image.
+    """
+    package = MODELS.package_of(name)
+    try:
+        return MODELS[name].build(num_classes, shape)
+    except Exception as error:
+        if package is None:
+            raise
+        raise InvalidArgumentError(
+            f"model {name!r} of package {package.name} {package.version} cannot be built for {num_classes} classes "
+            f"and images of shape {shape}: {brief(error)}"
+        ) from error
 
 
 Build = Callable[[], nn.Module]

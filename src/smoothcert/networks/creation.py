@@ -9,7 +9,7 @@ from functools import partial
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks.architecture import MODELS, remember_build
+from smoothcert.networks.architecture import MODELS, build_network, remember_build
 from smoothcert.networks.limits import checked_classes, checked_shape
 from smoothcert.networks.multi_head import multi_head
 from smoothcert.networks.normalize import Normalize
@@ -44,7 +44,7 @@ def create_model(
         raise InvalidArgumentError(
             f"split={split!r} says where heads begin, but heads is not given; set both"
         )
-    build = partial(architecture.build, num_classes, shape)
+    build = partial(build_network, name, num_classes, shape)
     model = nn.Sequential(OrderedDict(normalize=Normalize(shape, mean, std), network=build()))
     remember_build(model, build)
     return model if heads is None else multi_head(model, split, heads)

@@ -7,7 +7,7 @@ from functools import cache
 
 import torch
 
-from smoothcert.networks.architecture import MODELS
+from smoothcert.networks.architecture import MODELS, build_network
 from smoothcert.networks.creation import create_model
 from smoothcert.networks.flops import forward_flops
 from smoothcert.networks.stages import has_stages, network_stages
@@ -55,7 +55,7 @@ def describe_model(name: str, heads: int | None = None, split: str | None = None
     shape = architecture.input_shape
     with torch.device("meta"):
         # Without the normalisation, which has neither parameters nor matrix work.
-        plain = architecture.build(architecture.num_classes, shape).eval()
+        plain = build_network(name, architecture.num_classes, shape).eval()
         network = plain
         if heads is not None:
             classes = architecture.num_classes

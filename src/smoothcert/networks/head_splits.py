@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.networks.architecture import MODELS
+from smoothcert.networks.architecture import MODELS, build_network
 from smoothcert.networks.stages import Stages, network_stages
 
 _LAYERS = (nn.Conv2d, nn.Linear)
@@ -102,7 +102,7 @@ def refuse_split(name: str, split: str | None) -> None:
 def _described_stages(name: str) -> Stages:
     architecture = MODELS[name]
     with torch.device("meta"):
-        return network_stages(architecture.build(architecture.num_classes, architecture.input_shape))
+        return network_stages(build_network(name, architecture.num_classes, architecture.input_shape))
 
 
 def _share(split: str) -> float:
