@@ -110,7 +110,7 @@ def test_a_restored_sampling_continues_where_it_was(stop_after):
     assert later.seen == recorder.seen  # looked at once more, from the votes alone
     walk(again)
     assert later.seen == whole.seen
-    assert again.vote_log.packed() == expected.vote_log.packed()
+    assert again.packed_votes == expected.packed_votes
     assert again.evaluations == expected.evaluations
     assert again.votes_counted == expected.votes_counted
     assert again.votes_counted == expected.votes_counted

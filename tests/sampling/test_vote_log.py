@@ -137,7 +137,7 @@ def test_a_sampling_keeps_the_votes_of_its_counts_in_their_order(shuffled):
             pending.append(chunk)
         chunk = pending.pop(order.randrange(len(pending)) if shuffled else 0)
         sampling.take(chunk, sampler.draw([chunk])[0])
-    votes_cast = {phase: unpack(packed, 3) for phase, packed in sampling.vote_log.packed().items()}
+    votes_cast = {phase: unpack(packed, 3) for phase, packed in sampling.packed_votes.items()}
     assert {phase: len(votes) for phase, votes in votes_cast.items()} == {"select": 100, "estimate": 9 * 64}
     assert tallied(votes_cast["estimate"], 3).tolist() == decision.counts.votes.tolist()
     again = sampler.draw([type(chunk)(image, 4, "estimate", 2, 64)])[0]
@@ -149,4 +149,4 @@ def test_a_sampling_of_counts_alone_has_no_vote_log():
     chunk = sampling.next_chunk()
     sampling.take(chunk, ChunkVotes(np.array([[60, 4]]), np.array([64]), 0.1))
     assert sampling.decided
-    assert sampling.vote_log.packed() == {}
+    assert sampling.packed_votes == {}

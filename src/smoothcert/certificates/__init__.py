@@ -23,9 +23,9 @@ from smoothcert.certificates.procedures.group import GroupSequential
 from smoothcert.certificates.procedures.sequential import MOST_RADII, Sequential
 from smoothcert.certificates.procedures.staged import Staged
 from smoothcert.certificates.radii import asked_radii, named_radii, radius_grid, radius_key
-from smoothcert.certificates.reach import Note, Reach
+from smoothcert.certificates.reach import Note, Reach, warn_out_of_reach
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
-from smoothcert.certificates.subjects import check_subjects
+from smoothcert.certificates.subjects import check_images, check_subjects
 from smoothcert.certificates.trained_for import TrainedFor, check_match
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "Verdict",
     "asked_radii",
     "check_image",
+    "check_images",
     "check_list",
     "check_match",
     "check_radius",
@@ -65,4 +66,5 @@ __all__ = [
     "radius_grid",
     "radius_key",
     "reachable_threshold",
+    "warn_out_of_reach",
 ]

@@ -52,7 +52,7 @@ class Certificate:
         radius: certified radius in pixel units, in the norm of the noise; 0 on abstention.
         p_lower: lower bound on the class probability that the radius rests on; 0 where nothing was proven.
         samples: votes drawn, those that chose the class included.
-        evaluations: forward passes of base networks spent on them.
+        evaluations: forward passes of base networks that they cost.
         counts: votes of the phase in which it ended.
         tallies: counts at the looks that decided something, enough to prove the radius again.
         alpha: error probability, one-sided, for this image.
@@ -63,7 +63,7 @@ class Certificate:
         model: digest of the classifier's weights, or the name of a callable that has none.
         seed: seed of the keyed streams.
         index: the image's place in the keyed streams.
-        seconds: seconds of one worker spent on the votes.
+        seconds: seconds of one worker that the votes took.
         vote_log: every vote in its order, by phase and packed (`smoothcert.sampling.unpack` reads them), for an audit;
             nothing where only counts were kept.
     """

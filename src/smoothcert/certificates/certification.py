@@ -23,6 +23,7 @@ class Certification(VoteSource):
         alpha: error probability per image.
         model: the classifier's digest or name.
         procedure: description of the procedure, for the certificates.
+        law: description of the noise, for the certificates.
         images: how many there will be, for choices about speed.
         ensemble: record of a classifier that is an ensemble, for manifests; None for others.
         answer: which of the engine's answers is the classifier's.
@@ -34,6 +35,7 @@ class Certification(VoteSource):
     alpha: float
     model: str
     procedure: dict[str, Any]
+    law: dict[str, Any]
     images: int = 1
     ensemble: dict[str, Any] | None = None
     answer: int = 0
@@ -88,12 +90,12 @@ class Certification(VoteSource):
             tallies=verdict.tallies,
             alpha=self.alpha,
             norm=self.noise.norm,
-            noise=self.noise.describe(),
+            noise=self.law,
             procedure=self.procedure,
             engine=self.engine.engine_name,
             model=self.model,
             seed=self.seed,
             index=sampling.index,
             seconds=sampling.seconds,
-            vote_log=sampling.vote_log.packed(),
+            vote_log=sampling.packed_votes,
         )

@@ -33,10 +33,12 @@ def _identity(model: Any) -> str:
     A fingerprint covers code, class names, and the values, arrays, functions, modules and global variables that it
     refers to. It tells two closures of one function apart; what is read from files or the network is not in it.
     """
-    fingerprint = Fingerprint(model_digest)
     if isinstance(model, nn.Module):
-        text = f"{model_digest(model)}/{fingerprint.text(model)}"
+        weights = model_digest(model)  # once: it reads every weight
+        fingerprint = Fingerprint(lambda part: weights if part is model else model_digest(part))
+        text = f"{weights}/{fingerprint.text(model)}"
     else:
+        fingerprint = Fingerprint(model_digest)
         name = getattr(model, "__qualname__", type(model).__qualname__)
         module = getattr(model, "__module__", None) or type(model).__module__
         text = f"callable:{module}.{name}:{fingerprint.text(model)}"

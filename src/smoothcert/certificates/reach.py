@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import logging
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from smoothcert.certificates.radii import named_radii
+from smoothcert.certificates.procedure import Plan
+from smoothcert.certificates.radii import asked_radii, named_radii
+
+_log = logging.getLogger("smoothcert")
 
 
 class Note(Enum):
@@ -83,3 +88,23 @@ class Reach:
             None if note is not None and note.hides else share
             for share, note in zip(shares.tolist(), notes, strict=True)
         ]
+
+
+def warn_out_of_reach(plan: Plan, procedure: Mapping[str, Any]) -> None:
+    """Log, before the first vote, that even unanimous votes could not prove what is asked.
+
+    Args:
+        plan: the procedure, bound to noise and alpha.
+        procedure: its description.
+    """
+    asked = asked_radii(procedure)
+    if asked is None:
+        return
+    reach = Reach(plan.largest_radius, asked)
+    if not reach.proves_all:
+        most = "no radius" if reach.largest is None else f"at most {reach.largest:.4g}"
+        _log.warning(
+            "radius %g cannot be proven with these votes, whatever they are (%s can); take more (n)",
+            asked[-1],
+            most,
+        )

@@ -133,7 +133,8 @@ class SmoothedClassifier:
         models = identities(self.model)
         _refuse_panel(models)
         (phase,) = plan.phases
-        source = VoteSource(**self._source(models, phase.name, n, seed=seed, engine=engine, example=tensor))
+        noise = self.noise.for_shape(tensor.shape)
+        source = VoteSource(**self._source(models, noise, phase.name, n, seed, engine, tensor))
         sampling = ImageSampling(_checked_index(index), tensor, (phase,), plan.start(), self.num_classes)
         _draw(source, sampling, workers, batch_size)
         return sampling.decision.verdict().predicted
@@ -207,28 +208,30 @@ class SmoothedClassifier:
             raise InvalidArgumentError(
                 f"procedure must be one of FixedSample, Staged, Sequential, GroupSequential, got {procedure!r}"
             )
-        plan = procedure.plan(self.noise.for_shape(example.shape), alpha)
+        noise = self.noise.for_shape(example.shape)
+        about, plan = noise.describe(), procedure.plan(noise, alpha)
         votes, phase = images * plan.planned_votes, plan.phases[0].name
         return {
-            **self._source(models, phase, votes, seed=seed, engine=engine, example=example),
+            **self._source(models, noise, phase, votes, seed, engine, example),
             "plan": plan,
             "alpha": float(alpha),
             "procedure": procedure.describe(),
+            "law": about,
             "images": images,
         }
 
     def _source(
         self,
         models: tuple[str, ...],
+        noise: NoiseLaw,
         first_phase: str,
         planned_votes: int,
-        *,
         seed: int | None,
         engine: str,
         example: torch.Tensor,
     ) -> dict[str, Any]:
         """Return the arguments of a `VoteSource`."""
-        seed, noise = check_seed(seed), self.noise.for_shape(example.shape)
+        seed = check_seed(seed)
         refuse_training_mode(self.model)
         return {
             "engine": self._engine(engine, models, example, planned_votes, noise),
@@ -249,8 +252,8 @@ class SmoothedClassifier:
     ) -> Engine:
         """Return an engine, the last one again if it is about the same weights: building one takes seconds."""
         check_kind("engine", name, str, "the name of an engine, or auto")
-        wanted = engine_rule(name, self.model, example, planned_votes)
-        identity = (wanted, models, example.shape, noise.describe())
+        law, wanted = noise.describe(), engine_rule(name, self.model, example, planned_votes)
+        identity = (wanted, models, example.shape, law)
         last = self._last_engine
         # A copy of what may have been exchanged unseen is made anew; what calls the model itself cannot be old.
         sure = last is not None and (last[1].as_is or all(map(is_settled, models)))

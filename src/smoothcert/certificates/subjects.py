@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
+
+import torch
 
 from smoothcert.arguments import check_kind
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.data import Dataset
+from smoothcert.errors import SmoothcertError
 
 
 def check_subjects(classifier: Any, dataset: Any) -> None:
@@ -29,3 +33,22 @@ def check_subjects(classifier: Any, dataset: Any) -> None:
         Dataset,
         "a smoothcert Dataset: load_dataset(name), or Dataset.from_arrays(images, labels) with the arrays of a loader",
     )
+
+
+def check_images(classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int]) -> torch.Tensor:
+    """Check that the classifier takes every image, and return the first.
+
+    Args:
+        classifier: what is asked.
+        dataset: what it is asked about.
+        indices: which of the images, at least one.
+    """
+    first: torch.Tensor | None = None
+    for index in indices:
+        try:
+            image = classifier.check_image(dataset.image(index))
+        except SmoothcertError as error:
+            raise type(error)(f"image {index} of {dataset.name}: {error}") from error
+        first = image if first is None else first
+    assert first is not None
+    return first

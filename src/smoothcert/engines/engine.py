@@ -64,11 +64,7 @@ class Engine(ABC):
         self.probed: set[Any] = set()  # under what it was found to be a fixed function of one image
         self.compared = 0  # chunks of votes that model and engine have both drawn
         self.evaluations_per_vote = tuple(evaluations_of(one) for one in classifiers_of(model))
-
-    @property
-    def answers(self) -> int:
-        """How many classifiers answer at once; 1 unless the model is a panel."""
-        return len(self.evaluations_per_vote)
+        self.answers = len(self.evaluations_per_vote)  # classifiers at once; 1 unless the model is a panel
 
     @abstractmethod
     def forward(self, batch: torch.Tensor) -> torch.Tensor:

@@ -55,24 +55,24 @@ class ImageSampling(Generic[Conclusion]):
         self.evaluations = 0  # forward passes that they cost
         self.seconds = 0.0  # of one worker, up to the decision
         self.wasted = 0  # votes drawn beyond the decision
-        self.vote_log = VoteLog()
+        self.packed_votes: dict[str, bytes] = {}  # all of them, by phase, once decided
+        self._log = VoteLog()
         self._passes_by_chunk = array("q")  # for snapshots
         self._look = 0  # global number of the next look
         self._start_phase(0)
 
     def _start_phase(self, number: int) -> None:
         self._phase_number, self._phase = number, self.phases[number]
-        self._phase_votes = self._phase.votes
         self._look_in_phase = self._issued = self._absorbed = self._drawn = self._passes = 0
         self._waiting: dict[int, ChunkVotes] = {}
         self._votes = np.zeros(self.num_classes, dtype=np.int64)
-        self.vote_log.start(self._phase.name)
+        self._log.start(self._phase.name)
 
     def next_chunk(self) -> Chunk | None:
         """Return the next chunk to draw, or None if what is under way has to come back first."""
         first_vote = self._issued * CHUNK_VOTES
         limit = self._phase.looks[self._look_in_phase] + self._drawn // LOOKAHEAD
-        if self.decided or first_vote >= min(limit, self._phase_votes):
+        if self.decided or first_vote >= min(limit, self._phase.votes):
             return None
         number, self._issued = self._issued, self._issued + 1
         return Chunk(self.image, self.index, self._phase.name, number, self._phase.chunk_votes(number))
@@ -100,7 +100,7 @@ class ImageSampling(Generic[Conclusion]):
         self._passes += passes
         self.evaluations += passes
         self._passes_by_chunk.append(passes)
-        self.vote_log.add(classes)
+        self._log.add(classes)
         self._drawn += drawn
         self.votes_counted += drawn
         self._absorbed += 1
@@ -111,12 +111,14 @@ class ImageSampling(Generic[Conclusion]):
         self.decided = self.decision.absorb(self._look, Counts(self._votes.copy(), self._drawn, self._passes))
         self._look += 1
         self._look_in_phase += 1
-        if not self.decided and self._look_in_phase == len(self._phase.looks):
+        if self.decided:
+            self.packed_votes = self._log.packed()
+        elif self._look_in_phase == len(self._phase.looks):
             self._start_phase(self._phase_number + 1)
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return the counted votes as plain values, for `restore` after a crash; None if only counts were kept."""
-        packed = self.vote_log.packed()
+        packed = self._log.packed()
         return save_votes(packed, self._passes_by_chunk.tobytes(), self.seconds) if packed else None
 
     def restore(self, saved: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -27,6 +27,7 @@ class Phase:
 
     name: str
     looks: Sequence[int]
+    votes: int = field(init=False, repr=False)  # of the whole phase
 
     def __post_init__(self) -> None:
         looks = np.asarray(self.looks)
@@ -34,11 +35,7 @@ class Phase:
             raise ValueError(f"phase {self.name!r} needs increasing looks of at least one vote")
         if (looks[:-1] % CHUNK_VOTES).any():
             raise ValueError(f"phase {self.name!r} looks inside a chunk, where the votes have no fixed order")
-
-    @property
-    def votes(self) -> int:
-        """Votes of the whole phase."""
-        return int(self.looks[-1])
+        object.__setattr__(self, "votes", int(looks[-1]))
 
     @property
     def chunks(self) -> int:

@@ -10,6 +10,7 @@ from smoothcert.store.manifest import FORMAT, check_same, make_manifest, plain
 from smoothcert.store.places import begin, hold, origin_of, stored_manifest
 from smoothcert.store.reach import reach_of
 from smoothcert.store.rounding import floor_digits
+from smoothcert.store.rows import CertificateRow, CountsRow, VotesRow
 from smoothcert.store.run import Run
 from smoothcert.store.run_writer import PanelWriter, RunWriter
 from smoothcert.store.seal import manifest_digest, seal
@@ -23,10 +24,13 @@ __all__ = [
     "AttackResults",
     "AttackedImage",
     "Attempt",
+    "CertificateRow",
+    "CountsRow",
     "PanelWriter",
     "Run",
     "RunDatabase",
     "RunWriter",
+    "VotesRow",
     "begin",
     "check_same",
     "export_run",

@@ -16,6 +16,7 @@ from smoothcert.errors import DamagedRunError, FormatError, StoreError
 from smoothcert.reading import parse_json
 from smoothcert.store.connection import FILE_NAME, beside, connect, damaged, store_errors
 from smoothcert.store.manifest_fields import check_fields
+from smoothcert.store.rows import CertificateRow, CountsRow, VotesRow
 from smoothcert.store.schema import SCHEMA, foreign_tables
 from smoothcert.store.seal import manifest_digest, seal
 
@@ -43,6 +44,35 @@ def refuse_no_run(folder: Path) -> None:
     raise StoreError(f"{folder} is not a run folder: it has no {FILE_NAME}; {fix}")
 
 
+def _rows_of(c: Certificate, label: int) -> tuple[CertificateRow, list[CountsRow], list[VotesRow]]:
+    """Return a certificate as rows; numbers as they will be read back, for the seal."""
+    row = CertificateRow(
+        idx=c.index,
+        label=label,
+        outcome=c.outcome.name,
+        predicted=c.predicted,
+        radius=float(c.radius),
+        p_lower=float(c.p_lower),
+        samples=c.samples,
+        evaluations=c.evaluations,
+        seconds=c.seconds,
+    )
+    counts = [
+        CountsRow(
+            idx=c.index,
+            position=position,
+            phase=tally.phase,
+            purpose=tally.purpose,
+            radius=None if tally.radius is None else float(tally.radius),
+            drawn=tally.counts.drawn,
+            evaluations=tally.counts.evaluations,
+            votes=json.dumps(tally.counts.votes.tolist()),
+        )
+        for position, tally in enumerate(c.tallies)
+    ]
+    return row, counts, [VotesRow(c.index, phase, packed) for phase, packed in sorted(c.vote_log.items())]
+
+
 class RunDatabase:
     """Reads and writes one run. One transaction per finished image; a crash loses at most what is under way.
 
@@ -57,6 +87,9 @@ class RunDatabase:
         self.folder = folder
         self.where = "memory" if folder is None else str(folder / FILE_NAME)
         self._digest: str | None = None  # of the manifest, which never changes
+        self.known_manifest: dict[str, Any] | None = (
+            None  # checked before, and written or held by this process
+        )
         self._created = False  # this process, and no other, made the file
         with store_errors("open", self.where):
             if folder is None:
@@ -96,39 +129,44 @@ class RunDatabase:
             for statement in SCHEMA:
                 connection.execute(statement)
             rows = [(field, json.dumps(value)) for field, value in manifest.items()]
-            self._refuse_unreadable(rows)
+            self.known_manifest = self._refuse_unreadable(rows)
             connection.executemany("INSERT INTO manifest VALUES (?, ?)", rows)
             connection.executemany("INSERT INTO origin VALUES (?, ?)", list((origin or {}).items()))
 
-    def _refuse_unreadable(self, rows: list[tuple[str, str]]) -> None:
-        """Refuse, before the first vote, a manifest that no reader would take."""
-        if self.folder is None:
-            return
-        try:
-            check_fields({field: json.loads(value) for field, value in rows})
-        except ValueError as error:
-            raise StoreError(f"this run cannot be stored: {error}; keep it in memory (out=None)") from error
+    def _refuse_unreadable(self, rows: list[tuple[str, str]]) -> dict[str, Any]:
+        """Return a manifest as it will be read; refuse, before the first vote, one that no reader would take."""
+        manifest = {field: json.loads(value) for field, value in rows}
+        if self.folder is not None:
+            try:
+                check_fields(manifest)
+            except ValueError as error:
+                raise StoreError(
+                    f"this run cannot be stored: {error}; keep it in memory (out=None)"
+                ) from error
+        return manifest
 
     def manifest(self) -> dict[str, Any] | None:
         """Return the manifest as it is written, for who checks it; None if the run never got as far as writing it."""
         if not self.rows("SELECT name FROM sqlite_master LIMIT 1"):
             return None
-        found, left = {}, _MOST_MANIFEST
+        fields, left = dict[str, Any](), _MOST_MANIFEST
         with self.checking():
             for field, value in self.each(f"SELECT field, value FROM manifest LIMIT {_MOST_FIELDS}"):
                 if not isinstance(field, str) or not isinstance(value, str) or len(value) > left:
                     raise ValueError("its manifest is larger than any, or not of text")
                 left -= len(value)
-                found[field] = parse_json(value, f"field {field!r} of its manifest", FormatError)
-        return found
+                fields[field] = parse_json(value, f"field {field!r} of its manifest", FormatError)
+        return fields
 
     def checked_manifest(self) -> dict[str, Any] | None:
         """Return the manifest, every field of it as a run writes it; None if there is none yet."""
-        found = self.manifest()
-        if found is not None and self.folder is not None:  # in memory there is only what this process wrote
+        if self.known_manifest is not None:
+            return self.known_manifest
+        manifest = self.manifest()
+        if manifest is not None:
             with self.checking():
-                check_fields(found)
-        return found
+                check_fields(manifest)
+        return manifest
 
     @contextmanager
     def checking(self) -> Iterator[None]:
@@ -144,39 +182,14 @@ class RunDatabase:
 
     def add(self, certificate: Certificate, label: int) -> None:
         """Store one finished image."""
-        c = certificate
+        row, counts, votes = _rows_of(certificate, label)
         with self._transaction() as connection:
-            row = (
-                c.index,
-                label,
-                c.outcome.name,
-                c.predicted,
-                float(c.radius),  # as it will be read back, for the seal
-                float(c.p_lower),
-                c.samples,
-                c.evaluations,
-                c.seconds,
-            )
             connection.execute("INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-            counts = [
-                (
-                    c.index,
-                    position,
-                    tally.phase,
-                    tally.purpose,
-                    None if tally.radius is None else float(tally.radius),
-                    tally.counts.drawn,
-                    tally.counts.evaluations,
-                    json.dumps(tally.counts.votes.tolist()),
-                )
-                for position, tally in enumerate(c.tallies)
-            ]
             connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", counts)
-            votes = [(c.index, phase, packed) for phase, packed in sorted(c.vote_log.items())]
             connection.executemany("INSERT INTO votes VALUES (?, ?, ?)", votes)
             sealed = seal(self._manifest_digest(), row, counts, votes)
-            connection.execute("INSERT INTO seals VALUES (?, ?)", (c.index, sealed))
-            connection.execute("DELETE FROM unfinished WHERE idx = ?", (c.index,))
+            connection.execute("INSERT INTO seals VALUES (?, ?)", (row.idx, sealed))
+            connection.execute("DELETE FROM unfinished WHERE idx = ?", (row.idx,))
 
     def withdraw(self, indices: Sequence[int]) -> None:
         """Delete finished images, and all states of images under way."""
@@ -197,9 +210,9 @@ class RunDatabase:
     def check_integrity(self) -> None:
         """Refuse a file whose indexes disagree with its tables: readers that use the one or the other see two runs."""
         with store_errors("read", self.where):
-            found = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
-            if found != "ok":
-                raise sqlite3.DatabaseError(f"the file fails its integrity check: {found}")
+            state = self._connection.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if state != "ok":
+                raise sqlite3.DatabaseError(f"the file fails its integrity check: {state}")
 
     def has_unfinished(self) -> bool:
         """Return whether a state of an image under way is stored."""

@@ -36,7 +36,7 @@ def make_manifest(certification: Certification, dataset: Dataset, indices: Seque
         **({} if ensemble is None else {"ensemble": plain(ensemble)}),
         "num_classes": engine.num_classes,
         "engine": engine.engine_name,
-        "noise": certification.noise.describe(),
+        "noise": certification.law,
         "norm": certification.noise.norm,
         "procedure": plain(certification.procedure),
         "alpha": certification.alpha,

@@ -63,6 +63,7 @@ def begin(
     """
     database = RunDatabase(folder, writable=True)
     try:
+        database.known_manifest = stored
         if stored is None:
             database.begin(manifest, origin)
     except BaseException:

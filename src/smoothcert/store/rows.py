@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from smoothcert.arguments import is_whole
 from smoothcert.certificates import Outcome
-from smoothcert.sampling import Counts
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
 from smoothcert.visible import brief
 
@@ -24,14 +25,49 @@ _SHOWN = 60  # characters of a value in a message
 _DIGITS = 24  # of a count in JSON, comma and blank included
 
 
-@dataclass(frozen=True)
-class CountsRow:
-    """What one deciding look counted, as stored."""
+class CertificateRow(NamedTuple):
+    """A row of the table of certificates, as stored; the names are those of its columns."""
 
-    index: int
+    idx: int
+    label: int
+    outcome: str
+    predicted: int | None
+    radius: float
+    p_lower: float
+    samples: int
+    evaluations: int
+    seconds: float
+
+
+class CountsRow(NamedTuple):
+    """A row of the table of counts, as stored; the names are those of its columns."""
+
+    idx: int
     position: int
     phase: str
-    counts: Counts
+    purpose: str
+    radius: float | None
+    drawn: int
+    evaluations: int
+    votes: str
+
+
+class VotesRow(NamedTuple):
+    """A row of the table of votes, as stored; the names are those of its columns."""
+
+    idx: int
+    phase: str
+    packed: bytes
+
+
+@dataclass(frozen=True)
+class End:
+    """What the first or the last deciding look of an image counted."""
+
+    phase: str
+    votes: NDArray[np.int64]
+    drawn: int
+    evaluations: int
 
 
 class RowReader:
@@ -47,13 +83,13 @@ class RowReader:
         self.classes: int = manifest["num_classes"]
         self.listed = frozenset(manifest["indices"])
 
-    def certificate(self, row: tuple[Any, ...]) -> tuple[Any, ...]:
+    def certificate(self, row: tuple[Any, ...]) -> CertificateRow:
         """Return a row of the table of certificates."""
-        index, label, outcome, predicted, radius, p_lower, samples, evaluations, seconds = row
-        if index not in self.listed:
-            raise ValueError(f"image {brief(index, _SHOWN)} is stored, but not listed in the manifest")
-        about = f"of image {index}"
-        _whole("label", about, label, MOST_LABEL - 1)
+        read = CertificateRow(*row)
+        if read.idx not in self.listed:
+            raise ValueError(f"image {brief(read.idx, _SHOWN)} is stored, but not listed in the manifest")
+        about, outcome, predicted = f"of image {read.idx}", read.outcome, read.predicted
+        _whole("label", about, read.label, MOST_LABEL - 1)
         certified = outcome == Outcome.CERTIFIED.name
         if not isinstance(outcome, str) or outcome not in Outcome.__members__:
             raise ValueError(f"outcome {about} is {brief(outcome, _SHOWN)}, which is none that there is")
@@ -61,77 +97,76 @@ class RowReader:
             raise ValueError(f"predicted {about} is {brief(predicted, _SHOWN)}, but the outcome is {outcome}")
         if certified:
             _whole("predicted", about, predicted, self.classes - 1)
-        _number("radius", about, radius, MOST_RADIUS if certified else 0.0)
-        _number("p_lower", about, p_lower, 1.0)
-        _whole("samples", about, samples, MOST_INDEX, least=1)
-        _whole("evaluations", about, evaluations, MOST_INDEX)
-        _number("seconds", about, seconds, _MOST_SECONDS)
-        return row
+        _number("radius", about, read.radius, MOST_RADIUS if certified else 0.0)
+        _number("p_lower", about, read.p_lower, 1.0)
+        _whole("samples", about, read.samples, MOST_INDEX, least=1)
+        _whole("evaluations", about, read.evaluations, MOST_INDEX)
+        _number("seconds", about, read.seconds, _MOST_SECONDS)
+        return read
 
-    def counts(self, row: tuple[Any, ...]) -> CountsRow:
-        """Return a row of the table of counts."""
-        index, position, phase, purpose, radius, drawn, evaluations, votes = row
-        about = f"of the counts of image {brief(index, _SHOWN)}"
-        _whole("idx", about, index, MOST_INDEX)
-        _whole("position", about, position, MOST_INDEX)
-        if not isinstance(phase, str) or not 0 < len(phase) <= _MOST_PHASE:
-            raise ValueError(f"phase {about} is {brief(phase, _SHOWN)}, expected a short text")
-        if purpose not in PURPOSES:
+    def counts(self, row: tuple[Any, ...]) -> tuple[CountsRow, End]:
+        """Return a row of the table of counts, and what it counted."""
+        read = CountsRow(*row)
+        about = f"of the counts of image {brief(read.idx, _SHOWN)}"
+        _whole("idx", about, read.idx, MOST_INDEX)
+        _whole("position", about, read.position, MOST_INDEX)
+        if not isinstance(read.phase, str) or not 0 < len(read.phase) <= _MOST_PHASE:
+            raise ValueError(f"phase {about} is {brief(read.phase, _SHOWN)}, expected a short text")
+        if read.purpose not in PURPOSES:
             raise ValueError(
-                f"purpose {about} is {brief(purpose, _SHOWN)}, expected one of {', '.join(PURPOSES)}"
+                f"purpose {about} is {brief(read.purpose, _SHOWN)}, expected one of {', '.join(PURPOSES)}"
             )
-        if radius is not None:
-            _number("radius", about, radius, MOST_RADIUS)
-        _whole("drawn", about, drawn, MOST_INDEX, least=1)
-        _whole("evaluations", about, evaluations, MOST_INDEX)
-        return CountsRow(index, position, phase, Counts(self._votes(about, votes, drawn), drawn, evaluations))
+        if read.radius is not None:
+            _number("radius", about, read.radius, MOST_RADIUS)
+        _whole("drawn", about, read.drawn, MOST_INDEX, least=1)
+        _whole("evaluations", about, read.evaluations, MOST_INDEX)
+        votes = self._votes(about, read.votes, read.drawn)
+        return read, End(read.phase, votes, read.drawn, read.evaluations)
 
     def ends(
-        self, rows: Iterable[tuple[Any, ...]], certificates: Sequence[tuple[Any, ...]]
-    ) -> tuple[list[CountsRow], list[CountsRow]]:
-        """Return the first and the last counts of each image, in the order of the certificates.
+        self, rows: Iterable[tuple[Any, ...]], certificates: Sequence[CertificateRow]
+    ) -> tuple[list[End], list[End]]:
+        """Return what the first and the last look of each image counted, in the order of the certificates.
 
         Args:
             rows: of the table of counts, by image and position.
             certificates: the rows that they belong to, by image.
         """
-        first: list[CountsRow] = []
-        last: list[CountsRow] = []
-        for row in map(self.counts, rows):
-            if not last or last[-1].index != row.index:
-                if len(last) == len(certificates) or certificates[len(last)][0] != row.index:
-                    raise ValueError(
-                        f"counts of image {row.index} are without its certificate, or the reverse"
-                    )
-                first.append(row)
-                last.append(row)
-            elif row.position != last[-1].position + 1:
-                raise ValueError(f"counts of image {row.index} are not numbered from 0")
-            last[-1] = row
-            if first[-1].position or row.counts.drawn > certificates[len(last) - 1][6]:
-                raise ValueError(
-                    f"counts of image {row.index} are not numbered from 0, or more than its samples"
-                )
+        first: list[End] = []
+        last: list[End] = []
+        before: CountsRow | None = None
+        for row, end in map(self.counts, rows):
+            if before is None or before.idx != row.idx:
+                if len(last) == len(certificates) or certificates[len(last)].idx != row.idx:
+                    raise ValueError(f"counts of image {row.idx} are without its certificate, or the reverse")
+                first.append(end)
+                last.append(end)
+                expected = 0
+            else:
+                expected = before.position + 1
+            if row.position != expected:
+                raise ValueError(f"counts of image {row.idx} are not numbered from 0")
+            if row.drawn > certificates[len(last) - 1].samples:
+                raise ValueError(f"counts of image {row.idx} are more than its samples")
+            last[-1], before = end, row
         if len(last) < len(certificates):
-            raise ValueError(f"counts of image {certificates[len(last)][0]} are missing")
+            raise ValueError(f"counts of image {certificates[len(last)].idx} are missing")
         return first, last
 
-    def _votes(self, about: str, text: Any, drawn: int) -> Any:
-        found: Any = None
+    def _votes(self, about: str, text: Any, drawn: int) -> NDArray[np.int64]:
+        counted: Any = None
         if isinstance(text, str) and len(text) <= _DIGITS * self.classes:
-            try:
-                found = json.loads(text)
-            except (ValueError, RecursionError):
-                found = None
-        if not isinstance(found, list) or len(found) != self.classes:
+            with contextlib.suppress(ValueError, RecursionError):
+                counted = json.loads(text)
+        if not isinstance(counted, list) or len(counted) != self.classes:
             raise ValueError(
                 f"votes {about} are {brief(text, _SHOWN)}, expected a list of {self.classes} counts"
             )
-        for count in found:
+        for count in counted:
             _whole("one of votes", about, count, drawn)
-        if sum(found) > drawn:
-            raise ValueError(f"votes {about} are {sum(found)} together, but {drawn} were drawn")
-        return np.asarray(found, dtype=np.int64)
+        if sum(counted) > drawn:
+            raise ValueError(f"votes {about} are {sum(counted)} together, but {drawn} were drawn")
+        return np.asarray(counted, dtype=np.int64)
 
 
 def _whole(name: str, about: str, value: Any, most: int, least: int = 0) -> None:

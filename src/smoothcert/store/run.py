@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -16,22 +17,12 @@ from smoothcert.sampling import Counts
 from smoothcert.store.database import RunDatabase, refuse_no_run
 from smoothcert.store.other_radii import converted, default_radii, in_norm
 from smoothcert.store.reach import reach_of
-from smoothcert.store.rows import RowReader
+from smoothcert.store.rows import CertificateRow, RowReader
 
 if TYPE_CHECKING:
     import pandas as pd
 
-COLUMNS = (
-    "idx",
-    "label",
-    "outcome",
-    "predicted",
-    "radius",
-    "p_lower",
-    "samples",
-    "evaluations",
-    "seconds",
-)
+COLUMNS = CertificateRow._fields
 
 
 class Run:
@@ -50,12 +41,13 @@ class Run:
         self,
         name: str,
         manifest: dict[str, Any],
-        rows: list[tuple[Any, ...]],
+        rows: Sequence[tuple[Any, ...]],
         final_counts: list[Counts],
         final_phases: list[str],
         chosen: list[int] | None = None,
     ) -> None:
-        self.name, self.manifest, self._rows = name, manifest, rows
+        self.name, self.manifest = name, manifest
+        self._rows = [CertificateRow(*row) for row in rows]
         self.final_counts, self.final_phases, self._chosen = final_counts, final_phases, chosen
 
     @classmethod
@@ -80,8 +72,11 @@ class Run:
             query = f"SELECT {', '.join(COLUMNS)} FROM certificates ORDER BY idx"
             rows = [reader.certificate(row) for row in database.each(query)]
             first, last = reader.ends(database.each("SELECT * FROM counts ORDER BY idx, position"), rows)
-        chosen = [row.counts.top for row in first] if manifest["procedure"].get("runner_up") else None
-        return cls(name, manifest, rows, [row.counts for row in last], [row.phase for row in last], chosen)
+        chosen = (
+            [int(end.votes.argmax()) for end in first] if manifest["procedure"].get("runner_up") else None
+        )
+        counts = [Counts(end.votes, end.drawn, end.evaluations) for end in last]
+        return cls(name, manifest, rows, counts, [end.phase for end in last], chosen)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -94,8 +89,7 @@ class Run:
         """Return one column by name (idx, label, outcome, predicted, radius, ..), ordered by image index."""
         if name not in COLUMNS:
             raise InvalidArgumentError(f"a run has no column {name!r}; known: {', '.join(COLUMNS)}")
-        place = COLUMNS.index(name)
-        return [row[place] for row in self._rows]
+        return [getattr(row, name) for row in self._rows]
 
     @property
     def is_complete(self) -> bool:
@@ -149,9 +143,8 @@ class Run:
                 "was opened"
             )
         radii = converted(self.column("radius"), self.manifest, self.manifest["norm"], norm)
-        place = COLUMNS.index("radius")
         rows = [
-            (*row[:place], float(radius), *row[place + 1 :])
+            row._replace(radius=float(radius))
             for row, radius in zip(self._rows, np.atleast_1d(radii), strict=True)
         ]
         manifest = in_norm(self.manifest, norm)

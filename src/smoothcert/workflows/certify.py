@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,15 +16,15 @@ from smoothcert.certificates import (
     PanelCertification,
     Plan,
     Procedure,
-    Reach,
     SmoothedClassifier,
-    asked_radii,
+    check_images,
     check_match,
     check_subjects,
+    warn_out_of_reach,
 )
 from smoothcert.data import Dataset, check_indices
 from smoothcert.ensembles import refuse_overlap
-from smoothcert.errors import EngineDisagreementError, SmoothcertError, UnsoundModelError
+from smoothcert.errors import EngineDisagreementError, UnsoundModelError
 from smoothcert.execution import certify_images
 from smoothcert.progress import progress
 from smoothcert.sampling import COMPARED_CHUNKS, check_batch_size, check_workers
@@ -40,8 +39,6 @@ from smoothcert.store import (
     origin_of,
     stored_manifest,
 )
-
-_log = logging.getLogger("smoothcert")
 
 
 def certify(
@@ -82,9 +79,16 @@ def certify(
     folder = None if out is None else check_path("out", out)
     with hold(folder):  # before the first check, so that nobody works in vain
         stored = stored_manifest(folder, resume)
+        seed, engine = left_open(stored, seed, engine)
         order = Order.of(classifier, dataset, indices)
-        how = order.settings(stored, procedure=procedure, alpha=alpha, seed=seed, engine=engine)
-        certification = classifier.certification(**how)
+        certification = classifier.certification(
+            FixedSample() if procedure is None else procedure,
+            alpha=alpha,
+            seed=seed,
+            engine=engine,
+            example=order.example,
+            images=len(order.chosen),
+        )
         manifest = make_manifest(certification, dataset, order.chosen)
         if stored is not None:
             check_same(stored, manifest, str(folder))
@@ -99,6 +103,13 @@ def certify(
             raise
         database.close(finished=True)
         return run
+
+
+def left_open(stored: dict[str, Any] | None, seed: int | None, engine: str) -> tuple[int | None, str]:
+    """Return seed and engine; what the user left open stays as a stored run has it."""
+    if stored is None:
+        return seed, engine
+    return int(stored["seed"]) if seed is None else seed, stored["engine"] if engine == "auto" else engine
 
 
 @dataclass(frozen=True)
@@ -130,30 +141,9 @@ class Order:
         """Check everything about classifier and images that needs no vote."""
         chosen = check_indices(dataset, indices)
         check_match(classifier, dataset, chosen)
-        refuse_overlap(classifier, dataset, chosen)
-        return cls(classifier, dataset, chosen, _check_images(classifier, dataset, chosen))
-
-    def settings(
-        self,
-        stored: dict[str, Any] | None,
-        *,
-        procedure: Procedure | None,
-        alpha: float,
-        seed: int | None,
-        engine: str,
-    ) -> dict[str, Any]:
-        """Return the arguments of a certification; what the user left open stays as a stored run has it."""
-        if stored is not None:
-            seed = int(stored["seed"]) if seed is None else seed
-            engine = stored["engine"] if engine == "auto" else engine
-        return {
-            "procedure": FixedSample() if procedure is None else procedure,
-            "alpha": alpha,
-            "seed": seed,
-            "engine": engine,
-            "example": self.example,
-            "images": len(self.chosen),
-        }
+        if classifier.fitted:
+            refuse_overlap(classifier, dataset, chosen)
+        return cls(classifier, dataset, chosen, check_images(classifier, dataset, chosen))
 
     def checked(
         self,
@@ -168,7 +158,7 @@ class Order:
         others = self.chosen[1:COMPARED_CHUNKS]
         some = {index: self.classifier.check_image(self.dataset.image(index)) for index in others}
         source.check({self.chosen[0]: self.example, **some}, batch_size=pace.batch_size)
-        _warn_of_radii_out_of_reach(plan, procedure)
+        warn_out_of_reach(plan, procedure)
         return pace
 
     def run(
@@ -191,30 +181,3 @@ class Order:
         except (EngineDisagreementError, UnsoundModelError):
             writer.withdraw()
             raise
-
-
-def _warn_of_radii_out_of_reach(plan: Plan, procedure: dict[str, Any]) -> None:
-    """Say so before the first vote where even unanimous votes could not prove what is asked."""
-    asked = asked_radii(procedure)
-    if asked is None:
-        return
-    reach = Reach(plan.largest_radius, asked)
-    if not reach.proves_all:
-        most = "no radius" if reach.largest is None else f"at most {reach.largest:.4g}"
-        _log.warning(
-            "radius %g cannot be proven with these votes, whatever they are (%s can); take more (n)",
-            asked[-1],
-            most,
-        )
-
-
-def _check_images(classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int]) -> torch.Tensor:
-    """Check every image and return the first."""
-    for index in indices:
-        try:
-            image = classifier.check_image(dataset.image(index))
-        except SmoothcertError as error:
-            raise type(error)(f"image {index} of {dataset.name}: {error}") from error
-        if index == indices[0]:
-            first = image
-    return first

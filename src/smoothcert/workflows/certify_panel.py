@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from smoothcert.arguments import check_kind, check_path
-from smoothcert.certificates import Procedure, SmoothedClassifier, check_subjects
+from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, check_subjects
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.store import (
@@ -22,7 +22,7 @@ from smoothcert.store import (
     origin_of,
     stored_manifest,
 )
-from smoothcert.workflows.certify import Order
+from smoothcert.workflows.certify import Order, left_open
 
 
 def certify_panel(
@@ -63,9 +63,16 @@ def certify_panel(
             held.enter_context(hold(place))
         stored = [stored_manifest(place, resume) for place in places.values()]
         known = next((manifest for manifest in stored if manifest is not None), None)
+        seed, engine = left_open(known, seed, engine)
         order = Order.of(classifier, dataset, indices)
-        how = order.settings(known, procedure=procedure, alpha=alpha, seed=seed, engine=engine)
-        panel = classifier.panel_certification(**how)
+        panel = classifier.panel_certification(
+            FixedSample() if procedure is None else procedure,
+            alpha=alpha,
+            seed=seed,
+            engine=engine,
+            example=order.example,
+            images=len(order.chosen),
+        )
         if len(panel.parts) != len(places):
             raise InvalidArgumentError(
                 f"the model answers for {len(panel.parts)} classifiers, but {len(places)} runs are named; "

@@ -9,9 +9,9 @@ import numpy as np
 
 from smoothcert.certificates import Tally
 from smoothcert.noise import NoiseLaw
+from smoothcert.store import CertificateRow
 from smoothcert.workflows.auditing.second_bounds import BOUNDS, TAIL_TOLERANCE, tail
 from smoothcert.workflows.auditing.second_radii import MOST_COORDINATES, RADII, RIVALS
-from smoothcert.workflows.auditing.stored import CertificateRow
 
 _TOLERANCE = 1e-9  # relative, of radii
 
@@ -75,10 +75,11 @@ def _rival_too_strong(
 ) -> Iterator[str]:
     """Say so if the strongest other class may have a probability at which the radius would not hold."""
     p_lower, counts = certificate.p_lower, tally.counts
+    predicted: Any = certificate.predicted  # a certified image has one
     if noise.law_name not in RIVALS or not 0 < p_lower < 1:
         return
     q = RIVALS[noise.law_name](p_lower, certificate.radius * (1 - _TOLERANCE), noise.parameters())
-    rival = max(int(np.delete(counts.votes, certificate.predicted).max(initial=0)), counts.unanswered)
+    rival = max(int(np.delete(counts.votes, predicted).max(initial=0)), counts.unanswered)
     if q >= (1 - p_lower) * (1 - _TOLERANCE):
         return
     # Chance to see the rival so weak if it had q: its absence, summed by itself so that nothing cancels.

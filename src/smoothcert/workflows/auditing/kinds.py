@@ -67,7 +67,7 @@ def wrong_kinds(image: StoredImage, num_classes: int) -> Iterator[str]:
     yield from _wrong("certificates", CERTIFICATE, [image.certificate])
     yield from _wrong("counts", COUNTS, image.counts)
     yield from _wrong("votes", VOTES, image.votes)
-    predicted = image.certificate.predicted
+    predicted: Any = image.certificate.predicted
     if _is_whole(predicted) and predicted >= num_classes:
         yield f"its class is {predicted}, but there are {num_classes}"
 

@@ -111,7 +111,7 @@ def find_dataset(
     """
     wanted = stored.manifest["dataset"]
     if isinstance(given, Dataset):
-        found = given
+        images = given
     else:
         if data_dir is None and "data_dir" in origin:
             data_dir = run / origin["data_dir"]
@@ -120,16 +120,16 @@ def find_dataset(
                 "is for you to know"
             )
         try:
-            found = load_dataset(given or wanted["name"], split=wanted["split"], data_dir=data_dir)
+            images = load_dataset(given or wanted["name"], split=wanted["split"], data_dir=data_dir)
         except SmoothcertError as error:
             if given is not None:
                 raise
             report.note(f"its data set cannot be read ({error}); give it with --dataset and --data-dir")
             return None
-    if found.digest != wanted["digest"]:
-        report.found("data", f"the images or labels of {found.name} are not those of the run (other digest)")
+    if images.digest != wanted["digest"]:
+        report.found("data", f"the images or labels of {images.name} are not those of the run (other digest)")
         return None
-    return found
+    return images
 
 
 def _title(given: Source | None) -> str:

@@ -54,12 +54,12 @@ class Replay:
         if [row.position for row in image.counts] != list(range(len(image.counts))):
             yield "its counts are not numbered from 0"  # readers go by these numbers
         yield from self._other_counts(tallies, log)
-        trial, last = self.plan.start(), None
+        decision, last = self.plan.start(), None
         for number, phase, counts in self._every_look(log):
             if last is not None:
                 yield "there are votes beyond the look that decided"
                 return
-            if trial.absorb(number, counts):
+            if decision.absorb(number, counts):
                 last = (phase, counts.drawn)
         if last is None:
             yield "its votes end before anything is decided"
@@ -69,7 +69,7 @@ class Replay:
             yield f"{sum(map(len, log.values())):,} votes are stored, but it was decided after {samples:,}"
         for phase in sorted(set(log) - set(self._phases_until(last[0]))):
             yield f"there are votes of {phase!r}, but it was decided in {last[0]!r} before"
-        yield from self._other_verdict(image, tallies, trial.verdict(), samples)
+        yield from self._other_verdict(image, tallies, decision.verdict(), samples)
 
     def unanswered(self, log: Log) -> int:
         """Return how many votes went to no class."""
@@ -112,12 +112,12 @@ class Replay:
             yield f"it is stored as {row.outcome}, but its votes give {verdict.outcome.name}"
         if row.predicted != verdict.predicted:
             yield f"the stored class is {row.predicted}, but its votes give {verdict.predicted}"
-        for name, stored, found in (
+        for name, stored, given in (
             ("radius", row.radius, verdict.radius),
             ("p_lower", row.p_lower, verdict.p_lower),
         ):
-            if not math.isclose(stored, found, rel_tol=_TOLERANCE, abs_tol=1e-15):
-                yield f"the stored {name} is {stored}, but its votes give {found}"
+            if not math.isclose(stored, given, rel_tol=_TOLERANCE, abs_tol=1e-15):
+                yield f"the stored {name} is {stored}, but its votes give {given}"
         if row.samples != samples:
             yield f"{row.samples:,} votes are stored as drawn, but it was decided after {samples:,}"
         if [_plain(tally) for tally in tallies] != [_plain(tally) for tally in verdict.tallies]:

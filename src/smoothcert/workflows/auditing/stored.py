@@ -6,7 +6,7 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,47 +15,10 @@ from smoothcert.certificates import Tally
 from smoothcert.errors import DamagedRunError, FormatError, StoreError
 from smoothcert.reading import parse_json
 from smoothcert.sampling import CHUNK_VOTES, Counts, unpack
-from smoothcert.store import RunDatabase, manifest_digest, seal
+from smoothcert.store import CertificateRow, CountsRow, RunDatabase, VotesRow, manifest_digest, seal
 
 Row = tuple[Any, ...]
-
-
-class CertificateRow(NamedTuple):
-    """A row of the table of certificates, as it is stored: any column may hold anything."""
-
-    idx: Any
-    label: Any
-    outcome: Any
-    predicted: Any
-    radius: Any
-    p_lower: Any
-    samples: Any
-    evaluations: Any
-    seconds: Any
-
-
-class CountsRow(NamedTuple):
-    """A row of the table of counts, as it is stored."""
-
-    idx: Any
-    position: Any
-    phase: Any
-    purpose: Any
-    radius: Any
-    drawn: Any
-    evaluations: Any
-    votes: Any
-
-
-class VotesRow(NamedTuple):
-    """A row of the table of votes, as it is stored."""
-
-    idx: Any
-    phase: Any
-    packed: Any
-
-
-_Row = TypeVar("_Row", CountsRow, VotesRow)
+OfImage = TypeVar("OfImage", CountsRow, VotesRow)
 
 
 @dataclass(frozen=True)
@@ -152,11 +115,12 @@ def read_stored(database: RunDatabase) -> StoredRun:
     counts = _by_image(map(CountsRow._make, database.rows("SELECT * FROM counts ORDER BY idx, position")))
     votes = _by_image(map(VotesRow._make, database.rows("SELECT * FROM votes ORDER BY idx, phase")))
     seals = dict(database.rows("SELECT * FROM seals"))
+    rows = map(CertificateRow._make, database.rows("SELECT * FROM certificates ORDER BY idx"))
     images = tuple(
         StoredImage(
             row, tuple(counts.pop(row.idx, ())), tuple(votes.pop(row.idx, ())), seals.pop(row.idx, None)
         )
-        for row in map(CertificateRow._make, database.rows("SELECT * FROM certificates ORDER BY idx"))
+        for row in rows
     )
     return StoredRun(
         manifest=manifest,
@@ -170,22 +134,22 @@ def read_stored(database: RunDatabase) -> StoredRun:
 
 def _manifest(rows: Sequence[Row]) -> dict[str, Any]:
     """Return what the manifest's rows say; refuse what two readers of JSON could read differently."""
-    found = {}
+    manifest = {}
     for field, text in rows:
         where = f"field {field!r} of its manifest"
         if not isinstance(field, str) or not isinstance(text, str):
             raise DamagedRunError(f"{where} is no text")
-        found[field] = parse_json(text, where, DamagedRunError)
-        if json.dumps(found[field]) != text:  # e.g. one key twice
+        manifest[field] = parse_json(text, where, DamagedRunError)
+        if json.dumps(manifest[field]) != text:  # e.g. one key twice
             raise DamagedRunError(f"{where} is not written as a run writes it: {text[:60]!r}")
-    return found
+    return manifest
 
 
-def _by_image(rows: Iterable[_Row]) -> dict[Any, list[_Row]]:
-    found: defaultdict[Any, list[_Row]] = defaultdict(list)
+def _by_image(rows: Iterable[OfImage]) -> dict[Any, list[OfImage]]:
+    by_image: defaultdict[Any, list[OfImage]] = defaultdict(list)
     for row in rows:
-        found[row.idx].append(row)
-    return found
+        by_image[row.idx].append(row)
+    return by_image
 
 
 def _counts(row: CountsRow, num_classes: int) -> Counts:
