@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 
 import smoothcert as sc
+from outside import Outside
 
 # The same examples every time, and no clock: HYPOTHESIS_PROFILE=explore looks at others, and at many more.
 settings.register_profile("laws", derandomize=True, deadline=None)
@@ -29,3 +30,11 @@ def classifier(model_folder):
 @pytest.fixture(scope="session")
 def digits():
     return sc.load_dataset("digits")
+
+
+@pytest.fixture
+def outside(tmp_path_factory, monkeypatch):
+    """Installs members as other packages would bring them."""
+    packages = Outside(tmp_path_factory.mktemp("packages"), monkeypatch)
+    yield packages
+    packages.remove()

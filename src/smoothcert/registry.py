@@ -72,6 +72,12 @@ class Registry(Generic[T]):
             return None
         return Package(place.dist.name, place.dist.version)
 
+    def told_name(self, member: type) -> str:
+        """Return the name that records give a class: its file's, unless that is the name of another one here."""
+        name = name_of(member)
+        taken = name in self and self[name] is not member
+        return f"{member.__module__}.{member.__qualname__}" if taken else name
+
     @cached_property
     def _places(self) -> Mapping[str, str | EntryPoint]:
         """Where every member is: the dotted name of a module here, or an entry point."""
@@ -157,6 +163,11 @@ class Table(Generic[T]):
 
     def __len__(self) -> int:
         return len(self._members)
+
+    def package_of(self, name: str) -> Package | None:
+        """Return None: what stands here is this package's own."""
+        self[name]  # refuses an unknown name
+        return None
 
 
 def name_of(member: type) -> str:

@@ -7,6 +7,8 @@ import pytest
 import torch
 
 import smoothcert as sc
+from outside import PROCEDURE, PROCEDURE_CODE
+from smoothcert.certificates import PROCEDURES
 from smoothcert.cli.app import main
 from smoothcert.execution import Trial, find_rivals, guiding_plan, preview
 from truth import CENTRE, half_space
@@ -64,6 +66,21 @@ def test_without_a_target_one_is_proposed(asked):
     assert rivals[-1].options == "--procedure group --radius 0.25"
     assert guiding_plan(rivals) is rivals[-1].plan
     assert len({rival.label for rival in rivals}) == len(rivals) == 3
+
+
+def test_a_grid_of_radii_is_compared_by_its_largest():
+    rivals = find_rivals(sc.Sequential(radii=(0, 0.25, 0.5)), NOISE, 0.001)
+    assert [rival.label for rival in rivals] == ["sequential", "fixed", "staged r=0.5", "group r=0.5"]
+
+
+def test_procedures_of_other_packages_are_rivals_too_unless_they_are_broken(outside):
+    outside.install(PROCEDURE, "hoeffding", PROCEDURE_CODE)
+    outside.install(PROCEDURE, "broken", "raise RuntimeError")
+    rivals = find_rivals(sc.GroupSequential(radius=0.3), NOISE, 0.001)
+    assert [rival.label for rival in rivals] == ["group", "fixed", "hoeffding", "staged", "sequential"]
+    assert rivals[2].options == "--procedure hoeffding"
+    asked = find_rivals(PROCEDURES["hoeffding"](n=200), NOISE, 0.001)
+    assert [rival.label for rival in asked] == ["hoeffding", "fixed", "sequential", "group r=0.25"]
 
 
 def test_a_preview_has_a_cost_for_each(trial):

@@ -6,6 +6,7 @@ import pytest
 import torch
 
 import smoothcert as sc
+from outside import LAW, NOISE
 from smoothcert.cli.train import chosen_config
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import noise_from
@@ -104,3 +105,49 @@ def test_every_law_trains_and_its_card_brings_it_back(tmp_path, settings):
     law = sc.TrainConfig(**config).noise_law()
     assert noise_from(dict(card.noise)) == law
     assert sc.load_classifier(tmp_path / "m").noise == law
+
+
+def test_a_law_with_a_parameter_of_its_own_is_trained_by_its_name(outside, tmp_path):
+    outside.install(NOISE, "tilted", LAW)
+    config = sc.TrainConfig(noise="tilted", share_kept=0.75, epochs=1, max_train_images=64, seed=1)
+    assert (config.sigma, config.model_extra) == (0.25, {"share_kept": 0.75})
+    assert sc.TrainConfig(noise="tilted").share_kept == 0.5  # the law's own default, on record
+    assert sc.TrainConfig(**config.model_dump(mode="json")) == config
+    card = sc.train(config, tmp_path / "model")
+    assert card.noise == {"name": "tilted", "sigma": 0.25, "share_kept": 0.75}
+    assert card.training["share_kept"] == 0.75
+    assert sc.load_classifier(tmp_path / "model").noise == config.noise_law()
+    plain = config.changed(noise="laplace", sigma=0.5)
+    assert (plain.sigma, plain.model_extra) == (0.5, {})
+    assert plain.changed(noise="tilted").model_extra == {"share_kept": 0.5}
+    for wrong, message in (
+        ({"share_kept": "half"}, "'share_kept' is wrong: it must be of kind float"),
+        ({"keep": 0.8}, "noise 'tilted' takes no keep .*; it takes sigma, share-kept"),
+        ({"share": 0.8}, "unknown training setting 'share'; known: .*, share_kept"),
+    ):
+        with pytest.raises(InvalidArgumentError, match=message):
+            sc.TrainConfig(noise="tilted", **wrong)
+
+
+def test_a_recipe_names_a_law_of_another_package_by_its_options(outside, tmp_path):
+    outside.install(NOISE, "tilted", LAW)
+    recipe = tmp_path / "own.yaml"
+    recipe.write_text(
+        "about: mine\nbase: {noise: tilted, share_kept: 0.6}\nnetworks: {convnet: {}}\n"
+        "rows: {0.3: {}, 0.5: {share_kept: 0.7}}\n"
+    )
+    table = load_recipe(str(recipe))
+    assert table.row_key == "sigma"
+    assert table.config().noise_law().describe() == {"name": "tilted", "sigma": 0.3, "share_kept": 0.6}
+    assert table.config(sigma=0.5).noise_law().share_kept == 0.7
+    assert chosen_config(str(recipe), None, None, None, ["share_kept=0.9"]).share_kept == 0.9
+    changed = chosen_config("digits-gaussian", None, None, None, ["noise=tilted", "share_kept=0.9"])
+    assert changed.noise_law().share_kept == 0.9
+
+
+def test_an_option_of_a_law_may_not_have_the_name_of_a_training_setting(outside):
+    outside.install(NOISE, "tilted", LAW.replace("share_kept", "epochs"))
+    with pytest.raises(
+        InvalidArgumentError, match="noise 'tilted' has an option 'epochs', which is the name of a"
+    ):
+        sc.TrainConfig(noise="tilted")

@@ -9,11 +9,12 @@ from scipy.stats import binom
 
 import smoothcert as sc
 from smoothcert.bounds import log_evidence_above
-from smoothcert.certificates import Tally
+from smoothcert.certificates import PROCEDURES, Tally
+from smoothcert.noise import NOISE_LAWS
 from smoothcert.sampling import Counts
-from smoothcert.workflows.auditing.independent import contradictions
-from smoothcert.workflows.auditing.second_bounds import evidence, tail
-from smoothcert.workflows.auditing.second_radii import RADII, replaced
+from smoothcert.workflows.auditing.independent import contradictions, without_second_formula
+from smoothcert.workflows.auditing.second_bounds import BOUNDS, evidence, tail
+from smoothcert.workflows.auditing.second_radii import RADII, RIVALS, replaced
 from smoothcert.workflows.auditing.stored import CertificateRow
 
 
@@ -115,3 +116,36 @@ def test_a_bound_that_is_too_large_is_noticed():
     enough = next(k for k in range(1_001) if binom.sf(k - 1, 1_000, p0) <= 0.0005)
     assert _claim(staged, 0.25, p0, enough, 1_000, "certify", 0.25) == []
     assert _claim(staged, 0.25, p0, enough - 1, 1_000, "certify", 0.25) != []
+
+
+def test_every_law_and_procedure_of_this_package_has_a_second_formula():
+    assert set(RADII) == set(NOISE_LAWS)
+    assert set(BOUNDS) == set(PROCEDURES)
+    for law in LAWS:
+        for name in PROCEDURES:
+            assert not list(without_second_formula(law, {"name": name}))
+        if law.law_name in RIVALS:
+            assert not list(without_second_formula(law, {"name": "fixed", "runner_up": True}))
+        else:
+            with pytest.raises(sc.errors.InvalidArgumentError, match="no radius from the runner-up"):
+                law.runner_up_radius(0.9, 0.1)
+
+
+@pytest.mark.parametrize("noise", [law for law in LAWS if law.law_name in RIVALS], ids=str)
+@pytest.mark.parametrize("p, q", [(0.6, 0.3), (0.4, 0.1), (0.9, 1e-3), (0.99, 1e-6)])
+def test_the_rival_that_a_radius_allows_is_the_one_it_was_made_from(noise, p, q):
+    rival = RIVALS[noise.law_name](p, noise.runner_up_radius(p, q), noise.parameters())
+    assert rival == pytest.approx(q, rel=1e-4)
+
+
+@pytest.mark.parametrize("noise", [sc.Uniform(0.4), sc.Laplace(0.2), sc.GridGaussian(0.25, 64)], ids=str)
+@pytest.mark.parametrize("spread", [[100, 600, 100, 100, 100], [1, 900, 2, 3, 94], [0, 990, 0, 5, 5]])
+def test_a_rival_that_may_be_too_strong_is_noticed_under_every_law(noise, spread):
+    top, second = max(spread), sorted(spread)[-2]
+    p, q = sc.bounds.runner_up_bounds(top, second, 1_000, 0.001)
+    radius = noise.runner_up_radius(p, min(q, 1 - p))
+    tally = Tally("estimate", "bound", Counts(np.array(spread), 1_000))
+    about = {"name": "fixed", "runner_up": True}
+    for claim, wrong in ((radius, False), (radius * 1.001, True), (radius + 10, True)):
+        row = CertificateRow(0, 1, "CERTIFIED", 1, claim, p, 1_000, 1_000, 0.0)
+        assert bool(contradictions(noise, about, 0.001, row, [tally])) == wrong

@@ -98,14 +98,10 @@ class Procedure(ABC):
                 )
         for need in takes.values():
             if need.required and need.name not in said:
-                raise InvalidArgumentError(
-                    f"procedure {cls.procedure_name!r} needs "
-                    + (
-                        "to know what to prove: add --radius 0.25"
-                        if need.name == "radius"
-                        else f"--{need.name}; add it"
-                    )
-                )
+                what = f"--{need.name} ({need.text.rstrip('.')}); add it"
+                if need.name == "radius":
+                    what = "to know what to prove: add --radius 0.25"
+                raise InvalidArgumentError(f"procedure {cls.procedure_name!r} needs {what}")
         return cls(**{takes[option].field: value for option, value in said.items()})
 
     @abstractmethod
@@ -139,7 +135,7 @@ class Procedure(ABC):
 
     def describe(self) -> dict[str, Any]:
         """Return name and parameters as plain values, for a manifest."""
-        return {"name": self.procedure_name, **asdict(self)}  # type: ignore[call-overload]
+        return {"name": PROCEDURES.told_name(type(self)), **asdict(self)}  # type: ignore[call-overload]
 
 
 def _is_procedure(member: Any) -> bool:

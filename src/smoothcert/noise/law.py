@@ -148,8 +148,8 @@ class NoiseLaw(ABC):
         """Refuse an image that the law's theorem does not cover; most cover all."""
 
     def describe(self) -> dict[str, Any]:
-        """Return name and parameters, enough for `noise_from` to build an equal law."""
-        return {"name": self.law_name, **self.parameters()}
+        """Return name and parameters, enough for `noise_from` to build an equal law if it is registered."""
+        return {"name": NOISE_LAWS.told_name(type(self)), **self.parameters()}
 
 
 def _is_law(member: Any) -> bool:

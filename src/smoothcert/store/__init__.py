@@ -7,6 +7,7 @@ from smoothcert.store.database import RunDatabase, refuse_no_run
 from smoothcert.store.export import EXPORTERS, export_run, write_export
 from smoothcert.store.log_reach import largest_found
 from smoothcert.store.manifest import FORMAT, check_same, make_manifest, plain
+from smoothcert.store.packages import Member, package_versions, packages_of, refuse_other_packages
 from smoothcert.store.places import begin, hold, origin_of, stored_manifest
 from smoothcert.store.reach import reach_of
 from smoothcert.store.rounding import floor_digits
@@ -26,6 +27,7 @@ __all__ = [
     "Attempt",
     "CertificateRow",
     "CountsRow",
+    "Member",
     "PanelWriter",
     "Run",
     "RunDatabase",
@@ -41,12 +43,15 @@ __all__ = [
     "make_manifest",
     "manifest_digest",
     "origin_of",
+    "package_versions",
+    "packages_of",
     "plain",
     "reach_of",
     "read_attack",
     "read_log",
     "read_tsv",
     "refuse_no_run",
+    "refuse_other_packages",
     "seal",
     "stored_manifest",
     "write_export",

@@ -8,10 +8,13 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from smoothcert.certificates import Certification
+from smoothcert.certificates import PROCEDURES, Certification
 from smoothcert.data import Dataset
+from smoothcert.engines import ENGINES
 from smoothcert.errors import ManifestMismatchError
+from smoothcert.noise import NOISE_LAWS
 from smoothcert.sampling import CHUNK_VOTES
+from smoothcert.store.packages import packages_of
 
 FORMAT = 1
 _MISSING = "nothing"
@@ -28,7 +31,10 @@ def make_manifest(certification: Certification, dataset: Dataset, indices: Seque
         dataset: where the images come from.
         indices: images of the run, in the data set's numbering.
     """
-    engine = certification.engine
+    engine, noise, procedure = certification.engine, certification.law, certification.procedure
+    packages = packages_of(
+        [(ENGINES, engine.registered_name), (NOISE_LAWS, noise["name"]), (PROCEDURES, procedure["name"])]
+    )
     ensemble = certification.ensemble
     return {
         "format": FORMAT,
@@ -36,9 +42,9 @@ def make_manifest(certification: Certification, dataset: Dataset, indices: Seque
         **({} if ensemble is None else {"ensemble": plain(ensemble)}),
         "num_classes": engine.num_classes,
         "engine": engine.engine_name,
-        "noise": certification.law,
+        "noise": noise,
         "norm": certification.noise.norm,
-        "procedure": plain(certification.procedure),
+        "procedure": plain(procedure),
         "alpha": certification.alpha,
         "on_nan": certification.on_nan,
         "seed": str(certification.seed),  # as text: other readers of JSON lose digits beyond 2^53
@@ -51,6 +57,7 @@ def make_manifest(certification: Certification, dataset: Dataset, indices: Seque
             **{name: _version(name) for name in ("smoothcert", "torch", "numpy", "scipy")},
             "python": f"{sys.version_info.major}.{sys.version_info.minor}",
         },
+        **({"packages": packages} if packages else {}),
     }
 
 

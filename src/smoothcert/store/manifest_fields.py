@@ -20,10 +20,11 @@ from pydantic import (
 from smoothcert.certificates import PROCEDURES
 from smoothcert.ensembles import early_exit_from
 from smoothcert.errors import SmoothcertError
-from smoothcert.noise import noise_from
+from smoothcert.noise import NOISE_LAWS, noise_from
 from smoothcert.sampling import CHUNK_VOTES, ON_NAN
 from smoothcert.seeding import SEED_BITS
 from smoothcert.store.manifest import FORMAT
+from smoothcert.store.packages import Member, refuse_other_packages
 from smoothcert.visible import brief
 
 MOST_RADIUS = 1e6
@@ -93,6 +94,14 @@ class _Ensemble(Checked):
         return self
 
 
+class _Package(Checked):
+    package: Text
+    version: Text
+
+
+_Members = Annotated[dict[Text, _Package], Field(min_length=1, max_length=10_000)]
+
+
 class _Fields(Checked):
     """The fields of a manifest; those that must fit each other are compared last."""
 
@@ -115,6 +124,7 @@ class _Fields(Checked):
     class_names: Annotated[list[Text], Field(max_length=MOST_CLASSES, fail_fast=True)]
     indices: Indices
     versions: Annotated[dict[Text, Text], Field(max_length=32)]
+    packages: Annotated[dict[Text, _Members], Field(min_length=1, max_length=16)] | None = None  # never null
 
     @model_validator(mode="after")
     def _fit_each_other(self) -> _Fields:
@@ -122,6 +132,8 @@ class _Fields(Checked):
             raise ValueError(f"format must be {FORMAT}, not {self.format}: another version wrote it")
         if self.ensemble is None and "ensemble" in self.model_fields_set:
             raise ValueError("ensemble must describe one, or be left out")
+        if self.packages is None and "packages" in self.model_fields_set:
+            raise ValueError("packages must name those of members from outside, or be left out")
         if self.on_nan not in ON_NAN:
             raise ValueError(f"on_nan must be one of {', '.join(ON_NAN)}, not {self.on_nan!r}")
         if self.chunk_votes != CHUNK_VOTES:
@@ -144,6 +156,8 @@ class _Fields(Checked):
         asked = [self.procedure.get("radius"), *(self.procedure.get("radii") or ())]
         if any(radius is not None and radius > MOST_RADIUS for radius in asked):
             raise ValueError(f"procedure asks for a radius above {MOST_RADIUS:g}")
+        members: list[Member] = [(NOISE_LAWS, self.noise["name"]), (PROCEDURES, self.procedure["name"])]
+        refuse_other_packages(self.model_dump(include={"packages"})["packages"], members)
 
 
 def check_fields(manifest: Mapping[str, Any]) -> None:

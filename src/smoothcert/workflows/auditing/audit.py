@@ -17,7 +17,7 @@ from smoothcert.errors import DamagedRunError, InvalidArgumentError, SmoothcertE
 from smoothcert.progress import progress
 from smoothcert.sampling import Chunk, check_batch_size, check_workers
 from smoothcert.seeding import check_seed
-from smoothcert.store import RunDatabase, make_manifest, refuse_no_run
+from smoothcert.store import RunDatabase, make_manifest, package_versions, refuse_no_run
 from smoothcert.workflows.auditing.checks import (
     check_images,
     check_labels,
@@ -167,6 +167,11 @@ def _certification(
         report.note(f"made with engine {engine}, drawn again with {certification.engine.engine_name}")
     again = make_manifest(certification, dataset, stored.manifest["indices"])
     same = {field: stored.manifest[field] for field in _LEFT_OUT}
+    stored_packages = stored.manifest.get("packages")
+    if stored_packages and set(package_versions(stored_packages)) == set(
+        package_versions(again.get("packages"))
+    ):
+        same["packages"] = stored_packages  # of other versions, perhaps, which is noted
     for text in other_fields(stored.manifest, {**again, **same}):
         report.found("manifest", text)
     return certification

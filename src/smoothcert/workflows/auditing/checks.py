@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from smoothcert.data import Dataset
 from smoothcert.progress import Progress
-from smoothcert.store import FILE_NAME
+from smoothcert.store import FILE_NAME, package_versions
 from smoothcert.workflows.auditing.independent import contradictions, without_second_formula
 from smoothcert.workflows.auditing.kinds import wrong_kinds
 from smoothcert.workflows.auditing.replay import Replay
@@ -114,12 +114,20 @@ def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> No
 
 def note_versions(stored: StoredRun, report: AuditReport) -> None:
     """Note releases that differ from today's: they may round differently."""
-    then = stored.manifest["versions"]
-    other = [
-        f"{name} {then[name]} (here {version(name)})" for name in _PACKAGES if version(name) != then[name]
-    ]
+    then = {name: stored.manifest["versions"][name] for name in _PACKAGES}
+    for (_, _, package), its_version in package_versions(stored.manifest.get("packages")).items():
+        then[package] = its_version
+    here = {name: _version_here(name) for name in then}
+    other = [f"{name} {then[name]} (here {here[name]})" for name in then if here[name] != then[name]]
     if other:
         report.note(f"the run was made with {', '.join(other)}")
+
+
+def _version_here(package: str) -> str:
+    try:
+        return version(package)
+    except (PackageNotFoundError, ValueError):  # of an engine, say, that is not used here
+        return "none"
 
 
 def note_logs(folder: Path, report: AuditReport) -> None:

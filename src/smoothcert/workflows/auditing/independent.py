@@ -14,6 +14,7 @@ from smoothcert.workflows.auditing.second_bounds import BOUNDS, TAIL_TOLERANCE, 
 from smoothcert.workflows.auditing.second_radii import MOST_COORDINATES, RADII, RIVALS
 
 _TOLERANCE = 1e-9  # relative, of radii
+_REPLAYED = "were replayed, not re-derived"
 
 
 def without_second_formula(noise: NoiseLaw, procedure: Mapping[str, Any]) -> Iterator[str]:
@@ -23,14 +24,15 @@ def without_second_formula(noise: NoiseLaw, procedure: Mapping[str, Any]) -> Ite
         noise: law of the noise.
         procedure: its description in the manifest.
     """
-    name = noise.law_name
-    if procedure.get("runner_up") and name not in RIVALS:
-        yield f"no second formula for noise {name!r} against the runner-up: its radii were replayed, not re-derived"
-    elif not procedure.get("runner_up") and name not in RADII:
-        yield f"no second formula for noise {name!r}: its radii were replayed, not re-derived"
-    if procedure["name"] not in BOUNDS:
+    name, known = noise.law_name, procedure["name"] in BOUNDS
+    if known and procedure.get("runner_up"):
+        if name not in RIVALS:
+            yield f"no second formula for noise {name!r} against the runner-up: its radii {_REPLAYED}"
+    elif name not in RADII:
+        yield f"no second formula for noise {name!r}: its radii {_REPLAYED}"
+    if not known:
         yield (
-            f"no second formula for procedure {procedure['name']!r}: its bounds were replayed, not re-derived"
+            f"no second formula for procedure {procedure['name']!r}: its bounds {_REPLAYED}, and its radii with them"
         )
 
 
@@ -52,6 +54,10 @@ def contradictions(
     """
     if certificate.predicted is None:
         return [] if certificate.radius == 0 else [f"abstained with a radius of {certificate.radius}"]
+    if (
+        procedure["name"] not in BOUNDS
+    ):  # nobody here knows what it makes of its counts, nor its radii of that
+        return []
     if procedure.get("runner_up"):
         texts = list(_rival_too_strong(noise, alpha, certificate, tallies[-1]))
     else:
@@ -95,12 +101,11 @@ def _unproven(
     tallies: Sequence[Tally],
 ) -> Iterator[str]:
     """Say so if the counts at a deciding look do not prove the probability that was concluded from them."""
-    bound = BOUNDS.get(procedure["name"])
     for tally in tallies:
-        if bound is None or tally.purpose not in ("bound", "certify"):
+        if tally.purpose not in ("bound", "certify"):
             continue
         votes, drawn = int(tally.counts.votes[certificate.predicted]), tally.counts.drawn
         p0 = certificate.p_lower if tally.radius is None else float(noise.threshold(tally.radius))
-        level = bound(procedure, alpha, (votes, drawn, p0))
+        level = BOUNDS[procedure["name"]](procedure, alpha, (votes, drawn, p0))
         if level is not None:
             yield f"{votes:,} of {drawn:,} votes do not prove a probability of {p0} at alpha {level}"

@@ -50,6 +50,11 @@ def _normal_rival(p: float, radius: float, law: Mapping[str, Any]) -> float:
     return normal.cdf(normal.inv_cdf(p) - 2 * radius / law["sigma"])
 
 
+def _grid_rival(p: float, radius: float, law: Mapping[str, Any]) -> float:
+    cost = _table_cost(law)
+    return _normal_rival(p - cost, radius, law) - cost if p > cost else 0.0
+
+
 def _laplace_rival(p: float, radius: float, law: Mapping[str, Any]) -> float:
     shrunk = math.exp(-radius / law["scale"])  # what is left of any density
     return max(p - (1 - shrunk), p * shrunk**2)
@@ -66,7 +71,7 @@ RADII: dict[str, Callable[[float, Mapping[str, Any]], float]] = {
 
 RIVALS: dict[str, Callable[[float, float, Mapping[str, Any]], float]] = {
     "gaussian": _normal_rival,
-    "grid-gaussian": _normal_rival,
+    "grid-gaussian": _grid_rival,
     "uniform": lambda p, radius, law: p - radius / law["half_width"],  # R = L (p - q)
     "laplace": _laplace_rival,
 }

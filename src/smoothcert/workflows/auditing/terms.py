@@ -10,10 +10,10 @@ from typing import Any
 from smoothcert.certificates import PROCEDURES, Plan, Procedure
 from smoothcert.data import MOST_CLASSES
 from smoothcert.errors import SmoothcertError
-from smoothcert.noise import NoiseLaw, noise_from
+from smoothcert.noise import NOISE_LAWS, NoiseLaw, noise_from
 from smoothcert.sampling import CHUNK_VOTES, MOST_VOTES, ON_NAN
 from smoothcert.seeding import check_seed
-from smoothcert.store import FORMAT, plain
+from smoothcert.store import FORMAT, Member, plain, refuse_other_packages
 from smoothcert.workflows.auditing.report import AuditReport
 
 _VERSIONS = ("smoothcert", "torch", "numpy", "scipy", "python")
@@ -40,6 +40,8 @@ def read_terms(manifest: Mapping[str, Any], report: AuditReport) -> Terms | None
         about = {key: value for key, value in manifest["procedure"].items() if key != "name"}
         procedure = PROCEDURES[manifest["procedure"]["name"]](**about)
         seed = check_seed(int(manifest["seed"]))
+        members: list[Member] = [(NOISE_LAWS, noise.law_name), (PROCEDURES, procedure.procedure_name)]
+        refuse_other_packages(manifest.get("packages"), members)
         plan = procedure.plan(noise, manifest["alpha"])
     except (SmoothcertError, LookupError, TypeError, ValueError, ArithmeticError) as error:
         report.found("manifest", f"the manifest describes no run ({type(error).__name__}: {error})")
