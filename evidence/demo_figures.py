@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 from evidence.record import FOLDER, record
-from smoothcert.report.demo import RADII, run_demo
 
 from smoothcert.report import Summary
+from smoothcert.workflows.demo import RADII, run_demo
 
 SEED = 0
 WORK = Path(".evidence") / "demo"

@@ -8,8 +8,8 @@ from typing import Any
 from evidence.record import data_dir, record
 
 import smoothcert as sc
-from smoothcert.ensembles import load_model
-from smoothcert.store import certify_panel
+from smoothcert.folders import load_model
+from smoothcert.workflows import certify_panel
 
 SEED, SIGMA, N, RADIUS = 0, 0.25, 500, 0.25
 PAIRS = ((11, 12), (13, 14))

@@ -10,15 +10,13 @@ from typing import Any
 import numpy as np
 from evidence.ensemble_members import DRAWS, MEMBERS, SETS, SIGMA, WORK, member_folders
 from evidence.record import FOLDER, data_dir, record
-from smoothcert.report.variance_figures import write_variance_figures
-from smoothcert.report.variance_tables import variance_to_json
 
 import smoothcert as sc
 from smoothcert.data import Dataset
 from smoothcert.folders import load_model, make_ensemble
-from smoothcert.report import Summary, consensus_rate, member_curves
-from smoothcert.store import certify_panel
+from smoothcert.report import Summary, consensus_rate, member_curves, variance_to_json, write_variance_figures
 from smoothcert.theory import study_ensemble
+from smoothcert.workflows import certify_panel
 
 SEED, N, RADII = 0, 2_000, [0.0, 0.25, 0.5]
 IMAGES = {"digits": range(500), "fashion-mnist": range(0, 10_000, 40)}

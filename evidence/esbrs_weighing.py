@@ -14,9 +14,10 @@ from scipy.stats import t as student_t
 
 import smoothcert as sc
 from smoothcert.data import Dataset
-from smoothcert.ensembles import MarginMoments, load_model, margin_moments, minimise_quadratic
-from smoothcert.store import certify_panel
+from smoothcert.ensembles import MarginMoments, margin_moments, minimise_quadratic
+from smoothcert.folders import load_model
 from smoothcert.training import load_recipe
+from smoothcert.workflows import certify_panel
 
 SEED, SIGMA, N, DRAWS, MEMBERS = 0, 0.25, 2_000, 5, 5
 RADII = (0.0, 0.25, 0.5)

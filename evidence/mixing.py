@@ -9,9 +9,10 @@ from evidence.digits_methods import WORK as METHODS
 from evidence.record import record
 
 import smoothcert as sc
-from smoothcert.ensembles import fit_esbrs, load_model
-from smoothcert.store import certify_panel
+from smoothcert.ensembles import fit_esbrs
+from smoothcert.folders import load_model
 from smoothcert.training import load_recipe
+from smoothcert.workflows import certify_panel
 
 SEED, SIGMA, N = 0, 0.25, 2_000
 WORK = Path(".evidence") / "mixing"

@@ -10,9 +10,9 @@ from typing import Any
 from evidence.record import data_dir, record
 
 import smoothcert as sc
-from smoothcert.ensembles import load_model
+from smoothcert.folders import load_model
 from smoothcert.noise import noise_from
-from smoothcert.store import certify_panel
+from smoothcert.workflows import certify_panel
 
 SEED, N, MEMBERS = 0, 2_000, 3
 TEST = range(0, 10_000, 20)

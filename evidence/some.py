@@ -11,10 +11,10 @@ from statistics import mean, stdev
 from typing import Any
 
 from evidence.record import data_dir, record
-from smoothcert.models import forward_flops
 
 import smoothcert as sc
-from smoothcert.ensembles import load_model, save_ensemble
+from smoothcert.folders import load_model, save_ensemble
+from smoothcert.networks import forward_flops
 
 SEEDS, SIGMA, HEADS, IMAGES, N = (0, 1, 2), 0.25, 5, 5_000, 500
 CAP = sc.Gaussian(SIGMA).radius(sc.bounds.clopper_pearson_lower(N, N, 0.001))

@@ -9,7 +9,7 @@ from typing import Any
 from evidence.record import record
 
 import smoothcert as sc
-from smoothcert.ensembles import save_ensemble
+from smoothcert.folders import save_ensemble
 from smoothcert.training import load_recipe
 
 SEEDS, SIGMA, N, IMAGES, RADII = (0, 1, 2), 0.5, 1_000, 300, [0.0, 0.25, 0.5]

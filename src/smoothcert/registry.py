@@ -68,9 +68,14 @@ class Registry(Generic[T]):
     def package_of(self, name: str) -> Package | None:
         """Return the package that a member comes from; None for this one."""
         place = self._places[name]
-        if not isinstance(place, EntryPoint) or place.dist is None:
+        if not isinstance(place, EntryPoint):
             return None
-        return Package(place.dist.name, place.dist.version)
+        # Without a distribution it is still not our own.
+        return (
+            Package("unknown", "unknown")
+            if place.dist is None
+            else Package(place.dist.name, place.dist.version)
+        )
 
     def told_name(self, member: type) -> str:
         """Return the name that records give a class: its file's, unless that is the name of another one here."""

@@ -83,7 +83,7 @@ def test_an_exit_from_outside_is_listed_certified_resumed_and_audited(tmp_path, 
         ("ensemble", "--help"),
         ("ensemble", *digit_models, "--sure-first", "--sure-first-margin", -1, "--out", tmp_path / "no"),
         ("ensemble", *digit_models, *told, "--out", model),
-        (*certify, "--first", 4),
+        ("stopped", *certify, "--first", 4),
         (*certify, "--first", 4, "--resume"),
         ("analyze", run),
         ("audit", run),
@@ -92,7 +92,7 @@ def test_an_exit_from_outside_is_listed_certified_resumed_and_audited(tmp_path, 
     assert "best logit must lead; 1.0 by default" in " ".join(help_text[1].replace("│", " ").split())
     assert wrong[0] == 2
     assert "--sure-first-margin must be at least 0, got -1.0" in wrong[2]
-    assert [part[0] for part in ended] == [0] * 5, ended
+    assert [part[0] for part in ended] == [0, 130, 0, 0, 0], ended
     assert "early exit sure-first (margin 0.01)" in ended[0][1]
     card = json.loads((model / "ensemble.json").read_text())
     assert card["early_exit"] == {"kind": "sure-first", "margin": 0.01}

@@ -87,7 +87,7 @@ def test_an_engine_from_outside_is_listed_used_resumed_and_audited(tmp_path, dig
     help_text, first, more, audited, plain, chosen = commands(
         site,
         ("certify", "--help"),
-        certified(digit_models[0], run, "double", "--first", 3),
+        ("stopped", *certified(digit_models[0], run, "double", "--first", 3)),
         certified(digit_models[0], run, "double", "--first", 3, "--resume"),
         ("audit", run),
         certified(digit_models[0], own, "torch", "--first", 3),
@@ -95,7 +95,7 @@ def test_an_engine_from_outside_is_listed_used_resumed_and_audited(tmp_path, dig
     )
     assert "double" in help_text[1]
     codes = [part[0] for part in (first, more, audited, plain, chosen)]
-    assert codes == [0] * 5, (first, more, audited, plain, chosen)
+    assert codes == [130, 0, 0, 0, 0], (first, more, audited, plain, chosen)
     assert "cannot run" not in first[1] + first[2]
     (name, by_it), (_, by_torch) = (json.loads(python(site, SHOW, str(where))) for where in (run, own))
     assert name == "double"

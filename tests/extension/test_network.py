@@ -53,12 +53,12 @@ def test_a_network_from_outside_is_listed_trained_certified_and_audited(tmp_path
         site,
         ("models",),
         ("train", "digits-gaussian", "--model", "two-layers", "--epochs", 1, "--seed", 1, "--out", model),
-        (*certify, "--first", 3),
+        ("stopped", *certify, "--first", 3),
         (*certify, "--first", 3, "--resume"),
         ("audit", run),
     )
     assert "two-layers" in listed[1]
-    assert [part[0] for part in (trained, first, more, audited)] == [0, 0, 0, 0], (
+    assert [part[0] for part in (trained, first, more, audited)] == [0, 130, 0, 0], (
         trained,
         first,
         more,

@@ -47,14 +47,14 @@ def test_a_rule_from_outside_is_listed_certified_resumed_and_audited(tmp_path, d
         ("ensemble", "--help"),
         ("ensemble", *digit_models, "--rule", "middle-logit", "--weights", "1,2,3", "--out", tmp_path / "no"),
         ("ensemble", *digit_models, "--rule", "middle-logit", "--out", model),
-        (*certify, "--first", 4),
+        ("stopped", *certify, "--first", 4),
         (*certify, "--first", 4, "--resume"),
         ("audit", run),
     )
     assert "middle-logit" in help_text[1]
     assert weighted[0] == 2
     assert "takes no weights, because every member counts as one" in weighted[2]
-    assert [part[0] for part in (made, first, more, audited)] == [0, 0, 0, 0], (made, first, more, audited)
+    assert [part[0] for part in (made, first, more, audited)] == [0, 130, 0, 0], (made, first, more, audited)
     assert "rule middle-logit" in made[1]
     record, identity, is_median = json.loads(python(site, SHOW, str(run), str(model)))
     assert record["rule"] == "middle-logit"
