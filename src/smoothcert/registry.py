@@ -42,11 +42,11 @@ class Registry(Generic[T]):
     Args:
         kind: what a member is called in messages.
         folder: dotted name of the package whose modules are the members.
-        belongs: whether an object is such a member; the one that a module defines is its member.
+        base: class that members are instances or subclasses of; the one that a module defines is its member.
     """
 
-    def __init__(self, kind: str, folder: str, belongs: Callable[[Any], bool]) -> None:
-        self.kind, self.folder, self._belongs = kind, folder, belongs
+    def __init__(self, kind: str, folder: str, base: type) -> None:
+        self.kind, self.folder, self._base = kind, folder, base
         self._members: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
@@ -119,15 +119,18 @@ class Registry(Generic[T]):
         found: T = member
         return found
 
+    def _belongs(self, value: Any) -> bool:
+        return isinstance(value, self._base) or (isinstance(value, type) and issubclass(value, self._base))
+
     def _member_of(self, module: ModuleType) -> T:
         """Return the one member that a module defines; classes that it imports are not its own."""
-        own = [
-            value
-            for name, value in vars(module).items()
-            if not name.startswith("_")
-            and self._belongs(value)
-            and (not isinstance(value, type) or value.__module__ == module.__name__)
+        members = [
+            value for name, value in vars(module).items() if not name.startswith("_") and self._belongs(value)
         ]
+        classes = [
+            value for value in members if isinstance(value, type) and value.__module__ == module.__name__
+        ]
+        own = classes or [value for value in members if not isinstance(value, type)]
         if len(own) != 1:
             raise UnknownNameError(f"{module.__name__} must define one {self.kind}, it defines {len(own)}")
         member: T = own[0]

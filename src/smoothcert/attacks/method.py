@@ -78,6 +78,4 @@ class Method:
         return None
 
 
-METHODS: Registry[Method] = Registry(
-    "attack method", "smoothcert.attacks.methods", lambda value: isinstance(value, Method)
-)
+METHODS: Registry[Method] = Registry("attack method", "smoothcert.attacks.methods", Method)

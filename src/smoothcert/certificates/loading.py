@@ -32,7 +32,7 @@ def load_classifier(folder: str | Path, *, noise: NoiseLaw | None = None) -> Smo
         folder=folder,
     )
     classifier.fitted = getattr(card, "fitted", ())
-    classifier.trained_for = TrainedFor(trained_on(folder), own, tuple(card.class_names))
+    classifier.trained_for = TrainedFor(trained_on(folder, card), own, tuple(card.class_names))
     return classifier
 
 

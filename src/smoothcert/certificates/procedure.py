@@ -138,13 +138,7 @@ class Procedure(ABC):
         return {"name": PROCEDURES.told_name(type(self)), **asdict(self)}  # type: ignore[call-overload]
 
 
-def _is_procedure(member: Any) -> bool:
-    return isinstance(member, type) and issubclass(member, Procedure)
-
-
-PROCEDURES: Registry[type[Procedure]] = Registry(
-    "procedure", "smoothcert.certificates.procedures", _is_procedure
-)
+PROCEDURES: Registry[type[Procedure]] = Registry("procedure", "smoothcert.certificates.procedures", Procedure)
 
 
 MOST_VOTES = MOST_TRIALS

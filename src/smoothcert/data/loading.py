@@ -11,9 +11,7 @@ from smoothcert.data.source import DataSource, Request
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.registry import Registry
 
-DATASETS: Registry[DataSource] = Registry(
-    "dataset", "smoothcert.data.sets", lambda value: isinstance(value, DataSource)
-)
+DATASETS: Registry[DataSource] = Registry("dataset", "smoothcert.data.sets", DataSource)
 
 
 def load_dataset(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from copy import deepcopy
 from typing import Any
 
 import torch
@@ -30,8 +31,7 @@ def refuse_other_answers(
     that ought to be an error would count. Some noise is stronger than any that is certified with, because compilers
     simplify formulas in ways that hold for moderate numbers only.
     """
-    for batch in _trials(example):
-        _refuse_difference(faster, model, batch)
+    _refuse_differences(faster, model, list(_trials(example)))
 
 
 def refuse_other_answers_under(
@@ -43,11 +43,11 @@ def refuse_other_answers_under(
 ) -> None:
     """Compare as `refuse_other_answers` does, under the noise and at the numbers of rows that will be asked about."""
     generator = torch.Generator().manual_seed(1)
-    for count in rows:
-        batch = torch.empty((-(-count // _CHUNK) * _CHUNK, *example.shape))
+    batches = [torch.empty((-(-count // _CHUNK) * _CHUNK, *example.shape)) for count in rows]
+    for batch in batches:
         for first in range(0, len(batch), _CHUNK):
             noise.perturb(example, batch[first : first + _CHUNK], generator)
-        _refuse_difference(faster, model, batch[:count])
+    _refuse_differences(faster, model, [batch[:count] for batch, count in zip(batches, rows, strict=True)])
 
 
 def _trials(example: torch.Tensor) -> Iterator[torch.Tensor]:
@@ -59,15 +59,27 @@ def _trials(example: torch.Tensor) -> Iterator[torch.Tensor]:
         yield example + noise
 
 
-def _refuse_difference(
-    faster: Callable[[torch.Tensor], Any], model: Callable[[torch.Tensor], Any], batch: torch.Tensor
+def _refuse_differences(
+    faster: Callable[[torch.Tensor], Any],
+    model: Callable[[torch.Tensor], Any],
+    batches: Sequence[torch.Tensor],
 ) -> None:
     try:
         with torch.inference_mode(), turn():
-            expected = as_logits(model(batch.clone())).detach().cpu().clone()
-            answered = as_logits(faster(batch.clone())).detach().cpu()
+            # Copied at once, because a model may write all its answers into one buffer.
+            expected = [deepcopy(model(batch.clone())) for batch in batches]
+            answered = [deepcopy(faster(batch.clone())) for batch in batches]
+            pairs = [
+                (as_logits(one).detach().cpu(), as_logits(other).detach().cpu())
+                for one, other in zip(expected, answered, strict=True)
+            ]
     except Exception as error:  # the model's own code; the probe will name the trouble
         raise EngineUnavailableError(f"the model raised {type(error).__name__}") from error
+    for own, other in pairs:
+        _refuse_difference(own, other)
+
+
+def _refuse_difference(expected: torch.Tensor, answered: torch.Tensor) -> None:
     if answered.shape != expected.shape:
         raise EngineUnavailableError(
             f"it answers with shape {tuple(answered.shape)} instead of {tuple(expected.shape)}"

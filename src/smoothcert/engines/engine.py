@@ -126,7 +126,7 @@ def _shape_fix(logits: torch.Tensor, rows: int) -> str:
 ENGINES: Registry[type[Engine]] = Registry(
     "engine",
     "smoothcert.engines.runtimes",
-    lambda value: isinstance(value, type) and issubclass(value, Engine),
+    Engine,
 )
 
 

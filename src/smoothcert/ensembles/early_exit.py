@@ -61,7 +61,7 @@ class EarlyExit(ABC):
 EARLY_EXITS: Registry[type[EarlyExit]] = Registry(
     "early exit",
     "smoothcert.ensembles.exits",
-    lambda member: isinstance(member, type) and issubclass(member, EarlyExit),
+    EarlyExit,
 )
 
 

@@ -37,7 +37,7 @@ class VotingRule(ABC):
 VOTING_RULES: Registry[type[VotingRule]] = Registry(
     "voting rule",
     "smoothcert.ensembles.rules",
-    lambda member: isinstance(member, type) and issubclass(member, VotingRule),
+    VotingRule,
 )
 
 

@@ -7,24 +7,26 @@ from pathlib import Path
 from smoothcert.folders.ensemble_card import EnsembleCard
 from smoothcert.folders.ensemble_folder import read_any_card
 from smoothcert.folders.membership import is_ensemble, refuse_labyrinth
+from smoothcert.folders.model_card import ModelCard
 
 
-def trained_on(folder: str | Path) -> tuple[str, ...]:
+def trained_on(folder: str | Path, card: ModelCard | EnsembleCard | None = None) -> tuple[str, ...]:
     """Return the names of the data sets that a model, or any member of an ensemble, was trained on, each once.
 
     Not a look at the data: the cards are believed.
 
     Args:
         folder: of a model or an ensemble.
+        card: of the folder, where it has been read.
     """
     folder = Path(folder)
-    if is_ensemble(folder):
+    if card is None and is_ensemble(folder):
         refuse_labyrinth(folder)
-    return tuple(dict.fromkeys(_names(folder)))
+    return tuple(dict.fromkeys(_names(folder, card)))
 
 
-def _names(folder: Path) -> list[str]:
-    card = read_any_card(folder)
+def _names(folder: Path, card: ModelCard | EnsembleCard | None = None) -> list[str]:
+    card = read_any_card(folder) if card is None else card
     if not isinstance(card, EnsembleCard):
         return [card.dataset["name"]]
     return [name for member in card.members for name in _names(folder / member.path)]

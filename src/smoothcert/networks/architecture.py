@@ -42,9 +42,7 @@ class Architecture:
             )
 
 
-MODELS: Registry[Architecture] = Registry(
-    "model", "smoothcert.networks.architectures", lambda value: isinstance(value, Architecture)
-)
+MODELS: Registry[Architecture] = Registry("model", "smoothcert.networks.architectures", Architecture)
 
 
 def build_network(name: str, num_classes: int, shape: tuple[int, ...]) -> nn.Module:

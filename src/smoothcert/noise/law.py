@@ -152,11 +152,7 @@ class NoiseLaw(ABC):
         return {"name": NOISE_LAWS.told_name(type(self)), **self.parameters()}
 
 
-def _is_law(member: Any) -> bool:
-    return isinstance(member, type) and issubclass(member, NoiseLaw)
-
-
-NOISE_LAWS: Registry[type[NoiseLaw]] = Registry("noise", "smoothcert.noise.laws", _is_law)
+NOISE_LAWS: Registry[type[NoiseLaw]] = Registry("noise", "smoothcert.noise.laws", NoiseLaw)
 
 
 def noise_from(description: dict[str, Any]) -> NoiseLaw:

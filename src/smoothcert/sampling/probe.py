@@ -9,7 +9,7 @@ import torch
 
 from smoothcert.engines import Engine, allowed_difference, device_of, turn
 from smoothcert.errors import InvalidImageError, ModelOutputError, SmoothcertError, UnsoundModelError
-from smoothcert.networks import MIN_ROWS, refuse_training_mode
+from smoothcert.networks import MIN_ROWS
 from smoothcert.sampling.chunk import Chunk
 from smoothcert.sampling.counting import not_finite
 from smoothcert.sampling.phases import CHUNK_VOTES
@@ -32,7 +32,6 @@ def check_fixed_function(sampler: Sampler, image: torch.Tensor, *, rows: int) ->
         rows: most rows that a batch of the run will have.
     """
     engine = sampler.engine
-    refuse_training_mode(engine.model)
     batch, others = _noisy(sampler, image, max(rows, MIN_ROWS))
     moved = list(_regroupings(batch, others))
     # What fails on a few rows does not fail for their number.

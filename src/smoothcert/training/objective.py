@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
-from dataclasses import fields, is_dataclass
+from dataclasses import fields
 from typing import Any, ClassVar, Literal
 
 import torch
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.options import options_of
 from smoothcert.registry import Registry
 from smoothcert.training.step import Step
 from smoothcert.visible import brief
@@ -79,18 +77,5 @@ def make_objective(method: str, settings: dict[str, Any]) -> Objective:
     return OBJECTIVES[method](**settings)
 
 
-def _is_objective(value: Any) -> bool:
-    if not (isinstance(value, type) and issubclass(value, Objective)) or inspect.isabstract(value):
-        return False
-    if not is_dataclass(value):
-        raise InvalidArgumentError(f"method {value.__name__} must be a frozen dataclass; decorate it")
-    for option in options_of(value):
-        if option.required:
-            raise InvalidArgumentError(
-                f"method {value.__name__} has a setting {option.field!r} without a default; give it one"
-            )
-    return True
-
-
-OBJECTIVES: Registry[type[Objective]] = Registry("method", "smoothcert.training.objectives", _is_objective)
+OBJECTIVES: Registry[type[Objective]] = Registry("method", "smoothcert.training.objectives", Objective)
 """Training methods by name: a file each in `objectives/`, or an entry point of another package."""
