@@ -10,7 +10,19 @@ SOURCE = Path(__file__).resolve().parents[1] / "src" / "smoothcert"
 GROUND_FLOOR = (
     {"errors"},
     {"visible"},
-    {"registry", "seeding", "atomic", "arguments", "reading", "locking", "progress", "fields", "options"},
+    {
+        "registry",
+        "seeding",
+        "atomic",
+        "arguments",
+        "reading",
+        "locking",
+        "progress",
+        "fields",
+        "options",
+        "radii",
+    }
+    | {"rounding"},
 )
 """Modules that stand in no room; they have an order among themselves."""
 ROOMS = (

@@ -127,7 +127,7 @@ class Registry(Generic[T]):
         members = [
             value for name, value in vars(module).items() if not name.startswith("_") and self._belongs(value)
         ]
-        classes = [
+        classes: list[Any] = [
             value for value in members if isinstance(value, type) and value.__module__ == module.__name__
         ]
         own = classes or [value for value in members if not isinstance(value, type)]

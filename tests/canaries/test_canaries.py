@@ -17,8 +17,9 @@ import smoothcert as sc
 from smoothcert.bounds import clopper_pearson_lower, group_sequential_table, operate, sequential_boundary
 from smoothcert.certificates import Tally
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.rounding import floor_digits
 from smoothcert.sampling import Counts, chunk_borders
-from smoothcert.store import floor_digits, format_tsv, read_tsv
+from smoothcert.store import format_tsv, read_tsv
 from truth import CENTRE, PeekingFixedBound, half_space
 
 ALPHA = 0.001

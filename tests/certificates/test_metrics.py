@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from smoothcert.certificates import Results, radius_grid
+from smoothcert.certificates import Results
+from smoothcert.radii import radius_grid
 
 RESULTS = Results(
     index=np.arange(6),

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from smoothcert.certificates import Results
-from smoothcert.certificates.radii import named_radii, radius_key
+from smoothcert.radii import named_radii, radius_key
 from smoothcert.report import Summary
 
 

@@ -10,7 +10,8 @@ import smoothcert as sc
 from smoothcert.certificates import Results
 from smoothcert.errors import FormatError, StoreError
 from smoothcert.report.summary import Summary
-from smoothcert.store import floor_digits, format_tsv, read_tsv
+from smoothcert.rounding import floor_digits
+from smoothcert.store import format_tsv, read_tsv
 from smoothcert.store.tsv import clock
 
 HEADER = "idx\tlabel\tpredict\tradius\tcorrect\ttime"

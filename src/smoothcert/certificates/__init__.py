@@ -22,7 +22,6 @@ from smoothcert.certificates.procedures.fixed import FixedSample
 from smoothcert.certificates.procedures.group import GroupSequential
 from smoothcert.certificates.procedures.sequential import MOST_RADII, Sequential
 from smoothcert.certificates.procedures.staged import Staged
-from smoothcert.certificates.radii import asked_radii, named_radii, radius_grid, radius_key
 from smoothcert.certificates.reach import Note, Reach, warn_out_of_reach
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.certificates.subjects import check_images, check_subjects
@@ -50,7 +49,6 @@ __all__ = [
     "Tally",
     "TrainedFor",
     "Verdict",
-    "asked_radii",
     "check_image",
     "check_images",
     "check_list",
@@ -61,10 +59,7 @@ __all__ = [
     "identities",
     "is_settled",
     "load_classifier",
-    "named_radii",
     "panel_classifier",
-    "radius_grid",
-    "radius_key",
     "reachable_threshold",
     "warn_out_of_reach",
 ]

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from smoothcert.bounds import MOST_TRIALS
 from smoothcert.certificates.certificate import Verdict
-from smoothcert.certificates.radii import asked_radii, named_radii
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw, in_words
 from smoothcert.options import Option, options_of
+from smoothcert.radii import asked_radii, named_radii
 from smoothcert.registry import Registry, name_of
 from smoothcert.sampling import Counts, Decision, Phase
 from smoothcert.visible import brief

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.certificates.procedure import Plan
-from smoothcert.certificates.radii import asked_radii, named_radii
+from smoothcert.radii import asked_radii, named_radii
 
 _log = logging.getLogger("smoothcert")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from smoothcert.certificates import named_radii, radius_grid, radius_key
+from smoothcert.radii import named_radii, radius_grid, radius_key
 from smoothcert.report.summary import Summary
 
 Floats = NDArray[np.float64]

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Note, Reach, Results, asked_radii, named_radii, radius_grid, radius_key
+from smoothcert.certificates import Note, Reach, Results
 from smoothcert.errors import InvalidArgumentError, StoreError
+from smoothcert.radii import asked_radii, named_radii, radius_grid, radius_key
 from smoothcert.report.cost import cost_figures
 from smoothcert.report.wording import describe_indices, setting_text
 from smoothcert.store import Run, largest_found, reach_of, read_log

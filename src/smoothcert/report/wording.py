@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Reach, named_radii
+from smoothcert.certificates import Reach
 from smoothcert.noise import in_words
-from smoothcert.store import floor_digits
+from smoothcert.radii import named_radii
+from smoothcert.rounding import floor_digits
 
 
 def setting_text(manifest: Mapping[str, Any], reach: Reach) -> str:

@@ -11,7 +11,6 @@ from smoothcert.store.manifest import FORMAT, check_same, make_manifest, plain
 from smoothcert.store.packages import Member, package_versions, packages_of, refuse_other_packages
 from smoothcert.store.places import begin, hold, origin_of, stored_manifest
 from smoothcert.store.reach import reach_of
-from smoothcert.store.rounding import floor_digits
 from smoothcert.store.rows import CertificateRow, CountsRow, VotesRow
 from smoothcert.store.run import Run
 from smoothcert.store.run_writer import PanelWriter, RunWriter
@@ -38,7 +37,6 @@ __all__ = [
     "begin",
     "check_same",
     "export_run",
-    "floor_digits",
     "format_tsv",
     "hold",
     "largest_found",

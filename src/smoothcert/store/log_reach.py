@@ -13,8 +13,8 @@ from pydantic import Field
 from smoothcert.certificates import Reach, Results
 from smoothcert.errors import FormatError
 from smoothcert.reading import kind_of, parse_json, read_bytes
+from smoothcert.rounding import floor_digits
 from smoothcert.store.manifest_fields import MOST_RADIUS, Checked, check_record
-from smoothcert.store.rounding import floor_digits
 
 _MOST_BYTES = 2**16
 _Radius = Annotated[float, Field(ge=0, le=MOST_RADIUS)]

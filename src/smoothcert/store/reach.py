@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from smoothcert.certificates import PROCEDURES, Reach, asked_radii
+from smoothcert.certificates import PROCEDURES, Reach
 from smoothcert.errors import SmoothcertError, StoreError
 from smoothcert.noise import noise_from
+from smoothcert.radii import asked_radii
 from smoothcert.store.other_radii import converted
 
 

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from smoothcert.certificates import Reach, Results
 from smoothcert.errors import FormatError, StoreError
 from smoothcert.reading import read_bytes
+from smoothcert.rounding import floor_digits
 from smoothcert.store.log_reach import read_reach
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
-from smoothcert.store.rounding import floor_digits
 from smoothcert.store.rows import MOST_LABEL
 from smoothcert.store.run import Run
 

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from smoothcert.arguments import check_whole
-from smoothcert.certificates import radius_grid
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders import load_model
 from smoothcert.noise import NoiseLaw, noise_from
+from smoothcert.radii import radius_grid
 from smoothcert.seeding import check_seed
 from smoothcert.theory.equal_inference import ExpectedRun, equal_inference
 from smoothcert.theory.member_logits import MemberEnsemble, MemberLogits, collect_member_logits

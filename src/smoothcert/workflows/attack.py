@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from smoothcert.arguments import check_kind, check_path
-from smoothcert.certificates import SmoothedClassifier, check_match, check_subjects, named_radii
+from smoothcert.certificates import SmoothedClassifier, check_match, check_subjects
 from smoothcert.data import Dataset, check_indices
 from smoothcert.progress import progress
+from smoothcert.radii import named_radii
 from smoothcert.seeding import check_seed
 from smoothcert.store import AttackMemory, AttackRecord, AttackResults, Run
 from smoothcert.workflows.attack_checks import (

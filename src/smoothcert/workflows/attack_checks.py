@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from smoothcert.arguments import check_kind, check_whole, is_number
-from smoothcert.certificates import MOST_RADII, MOST_RADIUS, SmoothedClassifier, identities, named_radii
+from smoothcert.certificates import MOST_RADII, MOST_RADIUS, SmoothedClassifier, identities
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw, noise_from
+from smoothcert.radii import named_radii
 from smoothcert.store import Run
 from smoothcert.visible import brief
 

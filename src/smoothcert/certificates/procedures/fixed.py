@@ -64,6 +64,13 @@ class _FixedPlan(Plan):
     def start(self) -> Decision[Verdict]:
         return _FixedDecision(self)
 
+    @property
+    def largest_radius(self) -> float | None:
+        if self.runner_up:
+            return super().largest_radius
+        p_lower = clopper_pearson_lower(self.phases[1].votes, self.phases[1].votes, self.alpha)
+        return float(self.noise.radius(p_lower)) if p_lower > 0.5 else None
+
 
 class _FixedDecision(Decision[Verdict]):
     def __init__(self, plan: _FixedPlan) -> None:

@@ -24,7 +24,8 @@ from smoothcert.report.figures.style import (
 from smoothcert.report.page.promises import radius_axis
 from smoothcert.report.summary import CONFIDENCE, Summary
 from smoothcert.report.tables.attack_table import attack_radii, check_same_images
-from smoothcert.store import AttackResults, floor_digits
+from smoothcert.rounding import floor_digits
+from smoothcert.store import AttackResults
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -11,7 +11,8 @@ import numpy as np
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.figures.style import printable, short, style
-from smoothcert.store import Run, floor_digits
+from smoothcert.rounding import floor_digits
+from smoothcert.store import Run
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

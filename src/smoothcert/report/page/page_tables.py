@@ -19,7 +19,8 @@ from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import interval_cells, percent_up, share_cells
 from smoothcert.report.tables.attack_table import attack_lines, attack_radii, attack_rows
 from smoothcert.report.wording import describe_indices
-from smoothcert.store import AttackResults, Run, floor_digits
+from smoothcert.rounding import floor_digits
+from smoothcert.store import AttackResults, Run
 
 MOST_ROWS = 500
 SCROLL_HINT = '<p class="hint" aria-hidden="true">Scroll sideways to see all →</p>'

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Note, Reach, Results, named_radii
+from smoothcert.certificates import Note, Reach, Results
+from smoothcert.radii import named_radii
 from smoothcert.report.summary import CONFIDENCE, Summary
 
 

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import named_radii, radius_key
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.radii import named_radii, radius_key
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import note_lines, percent_up, share_cells
 from smoothcert.report.tables.blocks import make_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from smoothcert.report.summary import Summary
-from smoothcert.store import floor_digits
+from smoothcert.rounding import floor_digits
 
 COST_LINES = {
     "votes": "votes: mean per image, counting those that chose the class.",

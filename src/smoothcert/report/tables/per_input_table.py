@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import named_radii, radius_grid, radius_key
+from smoothcert.radii import named_radii, radius_grid, radius_key
 from smoothcert.report.tables.accuracy_cells import percent
 from smoothcert.report.tables.blocks import make_table
 from smoothcert.report.tables.terminal import print_tables
-from smoothcert.store import floor_digits
+from smoothcert.rounding import floor_digits
 from smoothcert.theory import NO_CERTIFICATE, PerInputStudy
 
 _STEPS = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

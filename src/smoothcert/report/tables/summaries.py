@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Reach, Results, named_radii, radius_grid
+from smoothcert.certificates import Reach, Results
+from smoothcert.radii import named_radii, radius_grid
 from smoothcert.report.members import MembersCurve, member_curves
 from smoothcert.report.summary import CONFIDENCE, Summary
 from smoothcert.report.tables.accuracy_cells import (
@@ -23,7 +24,7 @@ from smoothcert.report.tables.blocks import make_table
 from smoothcert.report.tables.cost_columns import cost_columns, cost_lines
 from smoothcert.report.tables.small_print import small_print
 from smoothcert.report.tables.terminal import print_tables
-from smoothcert.store import floor_digits
+from smoothcert.rounding import floor_digits
 
 __all__ = ["accuracy_cells", "common_grid", "percent", "print_summaries"]
 

@@ -15,7 +15,7 @@ from smoothcert.report.tables.accuracy_cells import accuracy_cells, mark_lines, 
 from smoothcert.report.tables.blocks import make_table
 from smoothcert.report.tables.summaries import common_grid
 from smoothcert.report.tables.terminal import print_tables
-from smoothcert.store import floor_digits
+from smoothcert.rounding import floor_digits
 
 
 @dataclass(frozen=True)

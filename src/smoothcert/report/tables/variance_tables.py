@@ -13,7 +13,7 @@ from smoothcert.noise import NoiseLaw
 from smoothcert.report.tables.accuracy_cells import percent
 from smoothcert.report.tables.blocks import make_table
 from smoothcert.report.tables.terminal import print_tables
-from smoothcert.store import floor_digits
+from smoothcert.rounding import floor_digits
 from smoothcert.theory import PartStudy, VarianceModel, VarianceStudy, first_stage, mean_radii, variance_ratio
 
 if TYPE_CHECKING:
