@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
+from typing_extensions import override
 
 from smoothcert.bounds import confidence_sequence_lower
 from smoothcert.certificates.certificate import Tally, Verdict
@@ -75,9 +76,8 @@ class AnytimePlan(Plan):
         """Votes to reckon with per image."""
         return super().planned_votes // _TYPICAL_SHARE
 
-    def simulated_votes(  # noqa: D102
-        self, chances: NDArray[np.float64], draws: np.random.Generator
-    ) -> NDArray[np.int64]:
+    @override
+    def simulated_votes(self, chances: NDArray[np.float64], draws: np.random.Generator) -> NDArray[np.int64]:
         choosing, bounding = self.phases
         votes, open_ = np.full(len(chances), choosing.votes, dtype=np.int64), np.arange(len(chances))
         counts, best, seen = np.zeros(len(chances), dtype=np.int64), np.zeros(len(chances)), 0

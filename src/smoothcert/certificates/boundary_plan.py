@@ -11,6 +11,7 @@ from typing import overload
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtr
+from typing_extensions import override
 
 from smoothcert.bounds import Boundary, shared_vote_level
 from smoothcert.certificates.certificate import Tally, Verdict
@@ -57,9 +58,8 @@ class BoundaryPlan(Plan):
         bounding = self.phases[1:] if self.selects else self.phases
         return tuple(phase.name for phase in bounding for _ in phase.looks)
 
-    def simulated_votes(  # noqa: D102
-        self, chances: NDArray[np.float64], draws: np.random.Generator
-    ) -> NDArray[np.int64]:
+    @override
+    def simulated_votes(self, chances: NDArray[np.float64], draws: np.random.Generator) -> NDArray[np.int64]:
         votes = np.full(len(chances), self.phases[0].votes if self.selects else 0, dtype=np.int64)
         open_ = np.arange(len(chances))
         counts, proven = np.zeros(len(chances), dtype=np.int64), np.zeros(len(chances), dtype=np.int64)

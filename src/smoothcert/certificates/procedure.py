@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothcert.arguments import is_whole
 from smoothcert.bounds import MOST_TRIALS
 from smoothcert.certificates.certificate import Verdict
 from smoothcert.errors import InvalidArgumentError
@@ -149,7 +150,7 @@ MOST_RADIUS = 1e9
 
 def check_votes(name: str, value: Any, least: int = 1) -> None:
     """Refuse a number of votes that is not an integer from `least` to `MOST_VOTES`."""
-    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+    if not is_whole(value, least):
         raise InvalidArgumentError(
             f"{name} must be an integer number of votes, at least {least}, got {brief(value)}"
         )

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 
-from smoothcert.arguments import check_kind
+from smoothcert.arguments import check_kind, is_whole
 from smoothcert.certificates.certificate import Certificate
 from smoothcert.certificates.certification import Certification
 from smoothcert.certificates.ensemble_record import ensemble_records
@@ -61,7 +60,7 @@ class SmoothedClassifier:
             raise InvalidArgumentError(f"model must be a callable from batch to logits, got {model!r}")
         if not isinstance(noise, NoiseLaw):
             raise InvalidArgumentError(f"noise must be a noise law such as Gaussian(0.25), got {noise!r}")
-        if isinstance(num_classes, bool) or not isinstance(num_classes, int) or num_classes < 2:
+        if not is_whole(num_classes, 2):
             raise InvalidArgumentError(f"num_classes must be an integer of at least 2, got {num_classes!r}")
         check_kind("on_nan", on_nan, str, f"one of {', '.join(ON_NAN)}")
         if on_nan not in ON_NAN:
@@ -272,7 +271,7 @@ def _refuse_panel(models: tuple[str, ...]) -> None:
 
 
 def _checked_index(index: Any) -> int:
-    if isinstance(index, bool) or not isinstance(index, int | np.integer) or index < 0:
+    if not is_whole(index, 0, numpy=True):
         raise InvalidArgumentError(f"index must be an integer >= 0, got {index!r}")
     return int(index)
 

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import nn
+from typing_extensions import override
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.cache_rows import rows_in_cache
@@ -44,17 +45,20 @@ class EarlyExitEngine(Engine):
         self.shareable = all(part.shareable for part in self._parts.values()) and runs_known_code(model)
         refuse_other_answers(self.exact_forward, lambda batch: model(batch.to(self.device)), example)
 
-    def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    @override
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:
         return self.counted_forward(batch)[0]
 
     @torch.inference_mode()
-    def counted_forward(self, batch: torch.Tensor) -> tuple[torch.Tensor, NDArray[np.int64]]:  # noqa: D102
+    @override
+    def counted_forward(self, batch: torch.Tensor) -> tuple[torch.Tensor, NDArray[np.int64]]:
         batch = batch.to(self.device, non_blocking=True)
         logits, passes = counted(self.model, batch, self._run)  # type: ignore[arg-type]  # modules only
         return logits, passes.cpu().numpy().reshape(len(batch), self.answers)
 
     @torch.inference_mode()
-    def exact_forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    @override
+    def exact_forward(self, batch: torch.Tensor) -> torch.Tensor:
         def run(part: nn.Module, rows: torch.Tensor) -> torch.Tensor:
             return self._parts[part].exact_forward(rows)
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from smoothcert.arguments import check_kind
+from smoothcert.arguments import check_kind, is_whole
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks.architecture import remembered_build
 from smoothcert.networks.composite import Composite
@@ -73,7 +73,7 @@ class MultiHead(Composite):
         Args:
             number: 0 .. heads - 1.
         """
-        if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number < len(self.heads):
+        if not is_whole(number, 0, len(self.heads) - 1):
             raise InvalidArgumentError(
                 f"head number must be an integer from 0 to {len(self.heads) - 1}, got {number!r}"
             )
@@ -113,7 +113,7 @@ def multi_head(model: nn.Module, split: str | None, heads: int) -> MultiHead:
         split: where the heads begin, for `resolve_split`.
         heads: how many, at least 1.
     """
-    if isinstance(heads, bool) or not isinstance(heads, int) or heads < 1:
+    if not is_whole(heads, 1):
         raise InvalidArgumentError(f"heads must be an integer of at least 1, got {heads!r}")
     (_, normalize), *stages = stages_of(model)
     build = remembered_build(model)

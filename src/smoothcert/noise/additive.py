@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from typing_extensions import override
 
 from smoothcert.noise.domain import checked_probability, checked_radius, plain
 from smoothcert.noise.law import NoiseLaw
@@ -41,18 +42,21 @@ class AdditiveNoise(NoiseLaw):
         """How far a probability under the noise as drawn may lie from one under the law; 0 for most."""
         return 0.0
 
-    def radius(self, p_lower: ArrayLike) -> Any:  # noqa: D102
+    @override
+    def radius(self, p_lower: ArrayLike) -> Any:
         p = checked_probability("p_lower", p_lower) - self.charge
         with np.errstate(divide="ignore"):
             found = self._radius(np.maximum(p, 0.5)) * (1 - _SHAVE)
         return plain(np.where(p > 0.5, np.maximum(found, 0.0), 0.0))
 
-    def threshold(self, radius: ArrayLike) -> Any:  # noqa: D102
+    @override
+    def threshold(self, radius: ArrayLike) -> Any:
         r = checked_radius(radius)
         found = np.clip(self._threshold(r * (1 + _SHAVE)) + self.charge, 0.5, 1.0)
         return plain(np.where(r > 0, np.minimum(np.nextafter(found, 2.0), 1.0), 0.5))
 
-    def runner_up_radius(self, p_lower: ArrayLike, q_upper: ArrayLike) -> Any:  # noqa: D102
+    @override
+    def runner_up_radius(self, p_lower: ArrayLike, q_upper: ArrayLike) -> Any:
         p = checked_probability("p_lower", p_lower) - self.charge
         q = checked_probability("q_upper", q_upper) + self.charge
         lead = p > q

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from smoothcert.arguments import is_whole
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise.domain import checked_radius, plain
 
@@ -36,7 +37,7 @@ def radius_in_norm(radius: ArrayLike, source: str, target: str, dimension: int) 
                 f"{name} must be one of {', '.join(NORMS)}, got {norm!r}; radii in other norms cannot be turned into "
                 "these"
             )
-    if isinstance(dimension, bool) or not isinstance(dimension, int) or not 1 <= dimension <= 2**53:
+    if not is_whole(dimension, 1, 2**53):
         raise InvalidArgumentError(f"dimension must be an integer from 1 to 2^53, got {dimension!r}")
     r = checked_radius(radius)
     # ||v||_p <= d^(1/p - 1/q) ||v||_q for p <= q, and ||v||_p <= ||v||_q for p >= q.

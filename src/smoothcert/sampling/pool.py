@@ -19,7 +19,7 @@ from typing import Any, Self
 
 import torch
 
-from smoothcert.arguments import usable_cores
+from smoothcert.arguments import is_whole, usable_cores
 from smoothcert.errors import InvalidArgumentError, WorkerError
 from smoothcert.networks import MIN_ROWS
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
@@ -43,7 +43,7 @@ def check_workers(workers: int | None) -> int:
     """Return `workers` if it is an integer from 1 to 1,024, or one per core for None."""
     if workers is None:
         return min(usable_cores(), MOST_WORKERS)
-    if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= MOST_WORKERS:
+    if not is_whole(workers, 1, MOST_WORKERS):
         raise InvalidArgumentError(
             f"workers must be a positive integer, at most {MOST_WORKERS:,}, or None (one per core), got "
             f"{brief(workers)}"

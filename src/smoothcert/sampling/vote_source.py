@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from smoothcert.arguments import is_whole
 from smoothcert.engines import Engine, rows_in_cache
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
@@ -93,7 +94,7 @@ def check_batch_size(batch_size: Any, image: torch.Tensor, engine: Engine) -> in
     """Return `batch_size` if it is a positive integer, or for None one that suits a core's cache and the engine."""
     if batch_size is None:
         return engine.gathers * rows_in_cache(image)
-    if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size < 1:
+    if not is_whole(batch_size, 1):
         raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {brief(batch_size)}")
     most = max(CHUNK_VOTES, _MOST_VALUES // max(image.numel(), 1))
     if batch_size > most:

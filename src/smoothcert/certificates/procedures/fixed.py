@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from typing_extensions import override
 
 from smoothcert.bounds import check_level, clopper_pearson_lower, runner_up_bounds
 from smoothcert.certificates.certificate import Tally, Verdict
@@ -40,14 +41,16 @@ class FixedSample(Procedure):
         if not isinstance(self.runner_up, bool):
             raise InvalidArgumentError(f"runner_up must be True or False, got {self.runner_up!r}")
 
-    def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
+    @override
+    def plan(self, noise: NoiseLaw, alpha: float) -> Plan:
         check_level("alpha", alpha)
         if self.runner_up:
             noise.runner_up_radius(1.0, 0.0)  # refused now by laws that have none, not after all votes
         phases = (Phase("select", (self.n0,)), Phase("estimate", (self.n,)))
         return _FixedPlan(noise, alpha, phases, self.runner_up)
 
-    def describe(self) -> dict[str, Any]:  # noqa: D102
+    @override
+    def describe(self) -> dict[str, Any]:
         found = super().describe()
         if not self.runner_up:  # as runs were described before there was a choice
             del found["runner_up"]

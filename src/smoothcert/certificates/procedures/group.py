@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing_extensions import override
+
 from smoothcert.bounds import Boundary, check_level, final_votes, geometric_looks, group_sequential_table
 from smoothcert.certificates.boundary_plan import plan_boundaries
 from smoothcert.certificates.procedure import Plan, Procedure, check_radius, check_votes
@@ -42,7 +44,8 @@ class GroupSequential(Procedure):
         if self.n0 is not None:
             check_votes("n0", self.n0, least=0)
 
-    def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
+    @override
+    def plan(self, noise: NoiseLaw, alpha: float) -> Plan:
         check_level("alpha", alpha)
         last = final_votes(self.n, alpha)
         if last > MOST_LOOKED_AT:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from typing_extensions import override
+
 from smoothcert.bounds import Boundary, check_level, sequential_boundary
 from smoothcert.certificates.anytime import AnytimePlan, spaced_looks
 from smoothcert.certificates.boundary_plan import DEFAULT_N0, plan_boundaries
@@ -73,7 +75,8 @@ class Sequential(Procedure):
                     f"tolerance={self.tolerance} belongs to an anytime radius; leave out radius and radii, or it"
                 )
 
-    def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
+    @override
+    def plan(self, noise: NoiseLaw, alpha: float) -> Plan:
         check_level("alpha", alpha)
         if not self.targets:
             phases = (

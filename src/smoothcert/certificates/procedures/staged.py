@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from typing_extensions import override
+
 from smoothcert.bounds import check_level, staged_boundary
 from smoothcert.certificates.boundary_plan import BoundaryPlan
 from smoothcert.certificates.procedure import (
@@ -77,7 +79,8 @@ class Staged(Procedure):
         """Return itself where others have a target; who has none yet is better served by `GroupSequential`."""
         return None if target is None else super().rival(target, usual)
 
-    def plan(self, noise: NoiseLaw, alpha: float) -> Plan:  # noqa: D102
+    @override
+    def plan(self, noise: NoiseLaw, alpha: float) -> Plan:
         check_level("alpha", alpha)
         p0 = reachable_threshold(noise, self.radius)
         boundary = staged_boundary(tuple(self.stages), p0, alpha, self.beta)

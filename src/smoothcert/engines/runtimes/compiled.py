@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from typing_extensions import override
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
@@ -44,7 +45,8 @@ class CompiledEngine(Engine):
         refuse_other_answers(self.forward, lambda batch: model(batch.to(self.device)), example)
 
     @torch.inference_mode()
-    def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    @override
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:
         rows = len(batch)
         moved = batch.to(self.device, non_blocking=True)
         if rows in self._seen:

@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import nn
+from typing_extensions import override
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
@@ -56,7 +57,8 @@ class OnnxEngine(Engine):
         self._input = self._session.get_inputs()[0].name
         refuse_other_answers(self.forward, model, example)
 
-    def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    @override
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:
         (logits,) = self._session.run(None, {self._input: batch.numpy()})
         return torch.from_numpy(logits)
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import torch
 from torch import nn
+from typing_extensions import override
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
@@ -49,11 +50,13 @@ class TorchEngine(Engine):
         self.shareable = not self.as_is or is_understood(model)
 
     @torch.inference_mode()
-    def forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    @override
+    def forward(self, batch: torch.Tensor) -> torch.Tensor:
         return self._forward(batch, autocast=self._autocast)
 
     @torch.inference_mode()
-    def exact_forward(self, batch: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    @override
+    def exact_forward(self, batch: torch.Tensor) -> torch.Tensor:
         return self._forward(batch, autocast=False)
 
     def _forward(self, batch: torch.Tensor, *, autocast: bool) -> torch.Tensor:

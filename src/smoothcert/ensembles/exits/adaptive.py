@@ -7,7 +7,9 @@ from dataclasses import asdict, dataclass, field
 from typing import ClassVar
 
 import torch
+from typing_extensions import override
 
+from smoothcert.arguments import is_number
 from smoothcert.ensembles.early_exit import EarlyExit
 from smoothcert.ensembles.early_exit_ensemble import Ask, EarlyExitEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
@@ -31,13 +33,15 @@ class Adaptive(EarlyExit):
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
+            if not is_number(value, above=0, below=1):
                 raise InvalidArgumentError(f"{name} must lie strictly between 0 and 1, got {value!r}")
 
-    def over(self, ensemble: VotingEnsemble) -> AdaptiveEnsemble:  # noqa: D102
+    @override
+    def over(self, ensemble: VotingEnsemble) -> AdaptiveEnsemble:
         return AdaptiveEnsemble(ensemble, self.threshold, self.alpha)
 
-    def sentence(self) -> str:  # noqa: D102
+    @override
+    def sentence(self) -> str:
         return f"asked by weight until clear (threshold {self.threshold:g}, alpha {self.alpha:g})"
 
 
@@ -75,7 +79,8 @@ class AdaptiveEnsemble(EarlyExitEnsemble):
         """Most network evaluations that one vote can cost; `vote` counts what it did cost."""
         return sum(evaluations_of(self.members[member]) for member in self.order)
 
-    def vote(self, batch: torch.Tensor, ask: Ask) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: D102
+    @override
+    def vote(self, batch: torch.Tensor, ask: Ask) -> tuple[torch.Tensor, torch.Tensor]:
         open_rows, seen = torch.arange(len(batch), device=batch.device), None
         for place, member in enumerate(self.order):
             part = padded(batch[open_rows]) if place else batch
@@ -93,7 +98,8 @@ class AdaptiveEnsemble(EarlyExitEnsemble):
                 break
         return logits, passes
 
-    def members_asked(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    @override
+    def members_asked(self, member_logits: torch.Tensor) -> torch.Tensor:
         ordered = member_logits[:, list(self.order)]
         reached = torch.zeros(member_logits.shape[:2], dtype=torch.bool, device=member_logits.device)
         still = torch.ones(len(member_logits), dtype=torch.bool, device=member_logits.device)
@@ -102,7 +108,8 @@ class AdaptiveEnsemble(EarlyExitEnsemble):
             still = still & ~self._clear(ordered[:, : place + 1])
         return reached
 
-    def combine(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    @override
+    def combine(self, member_logits: torch.Tensor) -> torch.Tensor:
         ordered = member_logits[:, list(self.order)]
         counts = self.members_asked(member_logits).sum(dim=1)
         logits = self._mixture(ordered)

@@ -8,7 +8,9 @@ from typing import Any
 
 import torch
 from torch import nn
+from typing_extensions import override
 
+from smoothcert.arguments import is_whole
 from smoothcert.ensembles.early_exit import EarlyExit
 from smoothcert.ensembles.early_exit_ensemble import Ask, EarlyExitEnsemble, check_voting
 from smoothcert.ensembles.voting import VotingEnsemble
@@ -27,18 +29,21 @@ class Consensus(EarlyExit):
     k: int = field(default=2, metadata={"option": "consensus"})
 
     def __post_init__(self) -> None:
-        if isinstance(self.k, bool) or not isinstance(self.k, int) or self.k < 1:
+        if not is_whole(self.k, 1):
             raise InvalidArgumentError(
                 f"k must be an integer from 1 to the members of the ensemble, got {self.k!r}"
             )
 
-    def over(self, ensemble: VotingEnsemble) -> ConsensusEnsemble:  # noqa: D102
+    @override
+    def over(self, ensemble: VotingEnsemble) -> ConsensusEnsemble:
         return ConsensusEnsemble(ensemble, self.k)
 
-    def spares(self, members: int) -> bool:  # noqa: D102
+    @override
+    def spares(self, members: int) -> bool:
         return self.k < members
 
-    def sentence(self) -> str:  # noqa: D102
+    @override
+    def sentence(self) -> str:
         return f"the others asked where the first {self.k} disagree"
 
 
@@ -60,7 +65,7 @@ class ConsensusEnsemble(EarlyExitEnsemble):
     def __init__(self, ensemble: VotingEnsemble, k: int = 2) -> None:
         check_voting(ensemble)
         count = len(ensemble.members)
-        if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= count:
+        if not is_whole(k, 1, count):
             raise InvalidArgumentError(
                 f"k must be an integer from 1 to the {count} members of the ensemble, got {k!r}"
             )
@@ -76,7 +81,8 @@ class ConsensusEnsemble(EarlyExitEnsemble):
         scaled = weights if k == count else (weights.double() / weights.double().sum()).float()
         self.register_buffer("first_weights", scaled.clone(), persistent=False)
 
-    def vote(self, batch: torch.Tensor, ask: Ask) -> tuple[torch.Tensor, torch.Tensor]:  # noqa: D102
+    @override
+    def vote(self, batch: torch.Tensor, ask: Ask) -> tuple[torch.Tensor, torch.Tensor]:
         answers, passes = _all_of([ask(member, batch) for member in self.members[: self.k]])
         logits = self._combine_first(answers)
         open_rows = (~self.agreed(answers)).nonzero().squeeze(1)
@@ -95,11 +101,13 @@ class ConsensusEnsemble(EarlyExitEnsemble):
         classes = member_logits[:, : self.k].argmax(dim=2)
         return (classes == classes[:, :1]).all(dim=1)
 
-    def members_asked(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    @override
+    def members_asked(self, member_logits: torch.Tensor) -> torch.Tensor:
         first = torch.arange(len(self.members), device=member_logits.device) < self.k
         return first | ~self.agreed(member_logits).unsqueeze(1)
 
-    def combine(self, member_logits: torch.Tensor) -> torch.Tensor:  # noqa: D102
+    @override
+    def combine(self, member_logits: torch.Tensor) -> torch.Tensor:
         stop = self.agreed(member_logits).unsqueeze(1)
         first = self._combine_first(member_logits[:, : self.k])
         return torch.where(stop, first, self.ensemble.combine(member_logits))

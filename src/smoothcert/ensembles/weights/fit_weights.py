@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 import torch
 from torch import nn
 
+from smoothcert.arguments import is_whole
 from smoothcert.data import Dataset
 from smoothcert.ensembles.weights.esbrs import EsbrsFit, fit_esbrs
 from smoothcert.ensembles.weights.holdout import HoldoutUse
@@ -56,7 +57,7 @@ class Holdout:
             raise InvalidArgumentError(
                 "dataset is a test split; weights and order must be chosen on other images: take the hold-out"
             )
-        if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
+        if not is_whole(draws, 1):
             raise InvalidArgumentError(f"draws must be a positive integer, got {draws!r}")
         self.members, self.noise, self.dataset, self.draws = tuple(members), noise, dataset, draws
         self.of_heads = of_heads

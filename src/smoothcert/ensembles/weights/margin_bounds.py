@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from smoothcert.arguments import is_whole
 from smoothcert.ensembles.weights.margins import MarginMoments
 from smoothcert.errors import InvalidArgumentError
 
@@ -47,7 +48,7 @@ def success_bound(variance: ArrayLike, covariance: ArrayLike, margin: ArrayLike,
         members: k.
     """
     alpha, beta, e = _terms(variance, covariance, margin)
-    if isinstance(members, bool) or not isinstance(members, int) or members < 1:
+    if not is_whole(members, 1):
         raise InvalidArgumentError(f"members must be a positive integer, got {members!r}")
     return float(1 - ((beta + (alpha - beta) / members) / e**2).sum())
 

@@ -11,6 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from smoothcert.arguments import is_whole
 from smoothcert.ensembles.weights.member_outputs import refuse_train_mode
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from smoothcert.networks import padded
@@ -39,7 +40,7 @@ class Perturbation:
     def __post_init__(self) -> None:
         for name in ("copies", "members"):
             value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+            if not is_whole(value, 1):
                 raise InvalidArgumentError(f"{name} must be a positive integer, got {value!r}")
         if self.copies * self.members < 2:
             raise InvalidArgumentError("copies x members must be at least 2, or nothing varies; got 1 x 1")

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from smoothcert.arguments import is_whole
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from smoothcert.networks import padded, part_in_train_mode
@@ -40,7 +41,7 @@ def member_outputs(
         on_progress: told how many of all noisy images are done.
     """
     count = check_images(dataset, images)
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1:
+    if not is_whole(draws, 1):
         raise InvalidArgumentError(f"draws must be a positive integer, got {draws!r}")
     if not members:
         raise InvalidArgumentError("members must hold at least one classifier, got none")
@@ -91,7 +92,7 @@ def check_images(dataset: Dataset, images: int | None) -> int:
     """Return how many images to use, refusing what is no number of them."""
     if images is None:
         return len(dataset)
-    if isinstance(images, bool) or not isinstance(images, int) or images < 1:
+    if not is_whole(images, 1):
         raise InvalidArgumentError(f"images must be a positive integer, got {images!r}")
     return min(images, len(dataset))
 

@@ -9,6 +9,7 @@ from typing import ClassVar
 import torch
 from torch import nn
 
+from smoothcert.arguments import is_whole
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.ensembles.weights.esbrs import FLOOR, solve_esbrs
 from smoothcert.ensembles.weights.margins import MarginMoments, Perturbation, margin_moments
@@ -128,7 +129,7 @@ class PerInputEsbrs:
             n: votes that bound the probability.
             bound: from successes and trials to a lower bound on the probability.
         """
-        if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        if not is_whole(n, 1):
             raise InvalidArgumentError(f"n must be a positive integer, got {n!r}")
         for start in range(0, len(places), _TOGETHER):
             part = slice(start, start + _TOGETHER)

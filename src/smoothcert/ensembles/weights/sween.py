@@ -9,6 +9,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from smoothcert.arguments import is_whole
 from smoothcert.ensembles.weights.member_outputs import check_member_logits
 from smoothcert.ensembles.weights.simplex import minimise_quadratic
 from smoothcert.errors import InvalidArgumentError
@@ -59,7 +60,7 @@ def fit_sween(
     """
     solve = SWEEN_SOLVERS[solver]
     check_member_logits(logits, labels)
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < 1 or len(labels) % draws:
+    if not is_whole(draws, 1) or len(labels) % draws:
         raise InvalidArgumentError(f"draws must divide the {len(labels)} rows, got {draws!r}")
     chosen = (
         logits.double().log_softmax(dim=2).gather(2, labels.reshape(-1, 1, 1).expand(-1, logits.shape[1], 1))

@@ -11,7 +11,9 @@ from typing import Any, ClassVar
 import numpy as np
 import torch
 from numpy.typing import ArrayLike
+from typing_extensions import override
 
+from smoothcert.arguments import is_whole
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise.domain import checked_probability, checked_radius, plain
 from smoothcert.noise.law import NoiseLaw
@@ -49,7 +51,7 @@ class DiscreteReplacement(NoiseLaw):
     is_additive: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if isinstance(self.levels, bool) or not isinstance(self.levels, int) or not 2 <= self.levels <= 2**16:
+        if not is_whole(self.levels, 2, 2**16):
             raise InvalidArgumentError(
                 "levels must be an integer from 2 to 65536 (2: black and white, 256: bytes), got "
                 f"{brief(self.levels)}"
@@ -75,13 +77,16 @@ class DiscreteReplacement(NoiseLaw):
         return Fraction(Decimal(repr(float(self.keep))))
 
     @property
-    def std(self) -> float:  # noqa: D102
+    @override
+    def std(self) -> float:
         return 1.0
 
-    def parameters(self) -> dict[str, Any]:  # noqa: D102
+    @override
+    def parameters(self) -> dict[str, Any]:
         return {"keep": float(self.keep), "levels": self.levels}
 
-    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
+    @override
+    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:
         others = self.levels - 1
         level = torch.round(image * others).clamp_(0, others)
         kept, each, last = _cells(self.fraction, others)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 from scipy.special import ndtr, ndtri
+from typing_extensions import override
 
 from smoothcert.noise.additive import Floats, drawn_scale
 from smoothcert.noise.domain import check_scale
@@ -32,21 +33,25 @@ class Gaussian(OneScaleNoise):
         check_scale("sigma", self.sigma)
 
     @classmethod
-    def from_sigma(cls, sigma: float) -> Self:  # noqa: D102
+    @override
+    def from_sigma(cls, sigma: float) -> Self:
         return cls(sigma)
 
     @property
-    def std(self) -> float:  # noqa: D102
+    @override
+    def std(self) -> float:
         return self.sigma
 
     def float_safe_form(self) -> GridGaussian:
         """Return the law of the same sigma on the grid of 8-bit images."""
         return GridGaussian(self.sigma)
 
-    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
+    @override
+    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:
         out.normal_(0.0, self.sigma, generator=generator).add_(image)
 
-    def parameters(self) -> dict[str, Any]:  # noqa: D102
+    @override
+    def parameters(self) -> dict[str, Any]:
         return {"sigma": float(self.sigma)}
 
     def _radius(self, p: Floats) -> Floats:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 from scipy.special import ndtr, ndtri
+from typing_extensions import override
 
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
 from smoothcert.noise.additive import Floats
@@ -62,11 +63,13 @@ class GridGaussian(OneScaleNoise):
             )
 
     @classmethod
-    def from_sigma(cls, sigma: float) -> Self:  # noqa: D102
+    @override
+    def from_sigma(cls, sigma: float) -> Self:
         return cls(sigma)
 
     @property
-    def std(self) -> float:  # noqa: D102
+    @override
+    def std(self) -> float:
         return self.sigma
 
     @property
@@ -79,7 +82,8 @@ class GridGaussian(OneScaleNoise):
         """Total variation between drawn and exact noise, d T 2^-53 with T thresholds, once for each end."""
         return 2 * self.dimension * 2 * STEPS * (self.reach + 1) * 2.0**-53
 
-    def for_shape(self, shape: Sequence[int]) -> GridGaussian:  # noqa: D102
+    @override
+    def for_shape(self, shape: Sequence[int]) -> GridGaussian:
         return GridGaussian(self.sigma, math.prod(shape))
 
     def check_image(self, image: torch.Tensor) -> None:
@@ -94,7 +98,8 @@ class GridGaussian(OneScaleNoise):
         """Return the changed image on the grid."""
         return on_grid(moved, clean, reach)
 
-    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
+    @override
+    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:
         table = grid_table(float(self.sigma), STEPS * (self.reach + 1), out.device)
         noise = torch.empty(out.shape, dtype=torch.int16, device=out.device)
         flat = noise.view(-1)
@@ -105,7 +110,8 @@ class GridGaussian(OneScaleNoise):
         noise += _levels(image)
         torch.div(noise.clamp_(-STEPS * self.reach, STEPS * (self.reach + 1)), STEPS, out=out)
 
-    def parameters(self) -> dict[str, Any]:  # noqa: D102
+    @override
+    def parameters(self) -> dict[str, Any]:
         return {"sigma": float(self.sigma), "dimension": self.dimension}
 
     def _radius(self, p: Floats) -> Floats:

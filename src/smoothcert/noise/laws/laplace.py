@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from typing_extensions import override
 
 from smoothcert.noise.additive import Floats, drawn_scale
 from smoothcert.noise.domain import check_scale
@@ -29,22 +30,26 @@ class Laplace(OneScaleNoise):
         check_scale("scale", self.scale)
 
     @classmethod
-    def from_sigma(cls, sigma: float) -> Self:  # noqa: D102
+    @override
+    def from_sigma(cls, sigma: float) -> Self:
         check_scale("sigma", sigma)
         return cls(sigma / math.sqrt(2))
 
     @property
-    def std(self) -> float:  # noqa: D102
+    @override
+    def std(self) -> float:
         return self.scale * math.sqrt(2)
 
-    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
+    @override
+    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:
         # Inverse distribution function, because torch's own exponential_ may keep only 31 bits of the stream.
         # u in [-1, 1) gives sign(u) * Exp: magnitude -ln(1 - |u|); the floor keeps u = -1 finite.
         out.uniform_(-1.0, 1.0, generator=generator)
         magnitude = out.abs().neg_().add_(1.0).clamp_(min=2.0**-25).log_().mul_(-self.scale)
         out.copy_(torch.copysign(magnitude, out)).add_(image)
 
-    def parameters(self) -> dict[str, Any]:  # noqa: D102
+    @override
+    def parameters(self) -> dict[str, Any]:
         return {"scale": float(self.scale)}
 
     def _radius(self, p: Floats) -> Floats:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
+from typing_extensions import override
 
 from smoothcert.noise.additive import Floats, drawn_scale
 from smoothcert.noise.domain import check_scale
@@ -31,18 +32,22 @@ class Uniform(OneScaleNoise):
         check_scale("half_width", self.half_width)
 
     @classmethod
-    def from_sigma(cls, sigma: float) -> Self:  # noqa: D102
+    @override
+    def from_sigma(cls, sigma: float) -> Self:
         check_scale("sigma", sigma)
         return cls(sigma * math.sqrt(3))
 
     @property
-    def std(self) -> float:  # noqa: D102
+    @override
+    def std(self) -> float:
         return self.half_width / math.sqrt(3)
 
-    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:  # noqa: D102
+    @override
+    def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:
         out.uniform_(-self.half_width, self.half_width, generator=generator).add_(image)
 
-    def parameters(self) -> dict[str, Any]:  # noqa: D102
+    @override
+    def parameters(self) -> dict[str, Any]:
         return {"half_width": float(self.half_width)}
 
     def _radius(self, p: Floats) -> Floats:
