@@ -30,8 +30,8 @@ def named_radii(radii: ArrayLike) -> NDArray[np.float64]:
 
     Rounded to nearest, a heading could be larger than the radius whose figures stand below it.
     """
-    found = [float(_DOWN.create_decimal(Decimal(repr(float(radius))))) for radius in np.ravel(radii)]
-    return np.array(found, dtype=np.float64)
+    named = [float(_DOWN.create_decimal(Decimal(repr(float(radius))))) for radius in np.ravel(radii)]
+    return np.array(named, dtype=np.float64)
 
 
 def radius_key(radius: float) -> str:

@@ -116,8 +116,8 @@ class Registry(Generic[T]):
                 f"{_source(place)} says that {place.value} is a {self.kind} {name!r}, but it is "
                 + (f"named {_title(stem)!r} by its file" if self._belongs(member) else f"{brief(member)}")
             )
-        found: T = member
-        return found
+        checked: T = member
+        return checked
 
     def _belongs(self, value: Any) -> bool:
         return isinstance(value, self._base) or (isinstance(value, type) and issubclass(value, self._base))

@@ -74,30 +74,30 @@ class Fingerprint:
         return self._of(value).hex()[:16]
 
     def _of(self, value: Any) -> bytes:
-        found = hashlib.sha256(type(value).__qualname__.encode() + b"|")
+        digest = hashlib.sha256(type(value).__qualname__.encode() + b"|")
         if isinstance(value, torch.Tensor):
             raw = tensor_content(value)
             self.settled = self.settled and raw is not None
-            found.update(f"{value.dtype}{_shape(value)}".encode() + (raw or b""))
+            digest.update(f"{value.dtype}{_shape(value)}".encode() + (raw or b""))
         elif isinstance(value, np.ndarray) and not value.dtype.hasobject:
-            found.update(f"{value.dtype}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
+            digest.update(f"{value.dtype}{value.shape}".encode() + np.ascontiguousarray(value).tobytes())
         elif type(value) in _PLAIN or isinstance(value, _TOLD):
-            found.update(repr(value).encode())
+            digest.update(repr(value).encode())
         elif isinstance(value, Enum):  # a class of its own with much that differs from process to process
-            found.update(f"{type(value).__module__}.{value!r}".encode())
+            digest.update(f"{type(value).__module__}.{value!r}".encode())
         elif id(value) in self._known:
             return self._known[id(value)][1]
         elif id(value) in self._path:  # what holds itself adds nothing again
-            found.update(b"again")
+            digest.update(b"again")
         elif len(self._path) > _DEPTH:
             self.settled = False
         else:
             self._path.add(id(value))
             for part in self._parts(value):
-                found.update(self._of(part))
+                digest.update(self._of(part))
             self._path.remove(id(value))
-            self._known[id(value)] = (value, found.digest())
-        return found.digest()
+            self._known[id(value)] = (value, digest.digest())
+        return digest.digest()
 
     def _parts(self, value: Any) -> Iterable[Any]:
         """Return what a container, function, module or object is made of, in a stable order."""
@@ -226,10 +226,10 @@ def _code_of(kind: type) -> Iterable[Any]:
 def _named_globals(function: FunctionType) -> dict[str, Any]:
     """Return the global variables that a function reads, and of a user's modules the attributes that it names."""
     attributes = attribute_names(function.__code__)
-    found: dict[str, Any] = {}
+    named: dict[str, Any] = {}
 
     def add(name: str, value: Any, above: tuple[Any, ...]) -> None:
-        found[name] = value
+        named[name] = value
         if isinstance(value, ModuleType) and not is_installed_package(value.__name__) and value not in above:
             for attribute in attributes:
                 if attribute in vars(value):
@@ -238,4 +238,4 @@ def _named_globals(function: FunctionType) -> dict[str, Any]:
     for name in global_names(function.__code__):
         if name in function.__globals__:
             add(name, function.__globals__[name], ())
-    return found
+    return named

@@ -170,12 +170,12 @@ def check_list(name: str, values: Any, most: int) -> tuple[Any, ...]:
     """Return what a list of numbers holds; refuse text, what is no list, and more than `most` of them."""
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
         raise InvalidArgumentError(f"{name} must be a list of numbers such as (1, 2, 3), got {brief(values)}")
-    found = tuple(itertools.islice(values, most + 1))
-    if not 1 <= len(found) <= most:
+    listed = tuple(itertools.islice(values, most + 1))
+    if not 1 <= len(listed) <= most:
         raise InvalidArgumentError(
-            f"{name} must hold from 1 to {most:,} numbers, got {'more' if found else 'none'}"
+            f"{name} must hold from 1 to {most:,} numbers, got {'more' if listed else 'none'}"
         )
-    return found
+    return listed
 
 
 def reachable_threshold(noise: NoiseLaw, radius: float) -> float:

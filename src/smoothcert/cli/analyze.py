@@ -96,9 +96,9 @@ def _read_radii(text: str) -> NDArray[np.float64]:
 
 def _reference(folder: Path) -> Summary:
     """Read the run to compare time with; refuse one that has none to compare with."""
-    found = Summary.of_run(Run.open(folder), str(folder))
-    if not found.seconds:
+    summary = Summary.of_run(Run.open(folder), str(folder))
+    if not summary.seconds:
         raise InvalidArgumentError(
             f"--against: {folder} has no finished image whose time is known; finish it with --resume, or give another"
         )
-    return found
+    return summary

@@ -64,12 +64,12 @@ def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> Mo
 def read_card(folder: str | Path) -> ModelCard:
     """Read the card of a model folder without its weights; raises `CheckpointError` if it is damaged."""
     path = Path(folder) / CARD_FILE
-    found = kind_of(path) is not None
-    if not found and kind_of(Path(folder) / "ensemble.json") is not None:
+    has_card = kind_of(path) is not None
+    if not has_card and kind_of(Path(folder) / "ensemble.json") is not None:
         raise CheckpointError(
             f"{folder} holds an ensemble, but a single model is needed here; give one of its members"
         )
-    if not found:
+    if not has_card:
         raise CheckpointError(
             f"{folder} is not a model folder: it has no {CARD_FILE} (nor ensemble.json); `smoothcert demo` "
             "and smoothcert.train make some"
@@ -89,10 +89,10 @@ def load_checkpoint(folder: str | Path) -> tuple[nn.Module, ModelCard]:
     refuse_other_network(card, file.entries, str(file.path))
     model = filled(card, file.tensors(), _classifier(card, folder), str(file.path))
     model.eval().requires_grad_(False)
-    found = weights_digest(model)
-    if found != card.digest:
+    digest = weights_digest(model)
+    if digest != card.digest:
         raise CheckpointError(
-            f"the weights in {file.path} have digest {found}, but {CARD_FILE} says {card.digest!r}; "
+            f"the weights in {file.path} have digest {digest}, but {CARD_FILE} says {card.digest!r}; "
             f"one of the two files was changed: restore it"
         )
     return model, card

@@ -93,17 +93,17 @@ def open_weights(path: Path, *, fix: str = "restore the file") -> WeightsFile:
     return WeightsFile(path, fix, entries, metadata, _LENGTH.size + length + end)
 
 
-def _metadata(found: Any) -> dict[str, str]:
-    if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
+def _metadata(header: Any) -> dict[str, str]:
+    if not isinstance(header, dict) or not all(isinstance(value, str) for value in header.values()):
         raise CheckpointError("its metadata are no table of texts")
-    return found
+    return header
 
 
-def _entry(name: str, found: Any) -> tuple[Entry, int]:
+def _entry(name: str, entry: Any) -> tuple[Entry, int]:
     """Return what the header says about one tensor, and where its bytes end."""
-    if not isinstance(found, dict) or set(found) != {"dtype", "shape", "data_offsets"}:
+    if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise CheckpointError(f"{brief(name)} is no entry of a tensor")
-    kind, shape, place = found["dtype"], found["shape"], found["data_offsets"]
+    kind, shape, place = entry["dtype"], entry["shape"], entry["data_offsets"]
     if not isinstance(kind, str) or kind not in _TYPES:
         raise CheckpointError(f"{brief(name)} has the unknown type {brief(kind)}")
     if not _whole_numbers(shape) or len(shape) > _MOST_AXES or not _whole_numbers(place) or len(place) != 2:
@@ -113,9 +113,9 @@ def _entry(name: str, found: Any) -> tuple[Entry, int]:
     return (_TYPES[kind], tuple(shape)), place[1]
 
 
-def _whole_numbers(found: Any) -> bool:
+def _whole_numbers(values: Any) -> bool:
     """Say whether something is a list of integers that fit into 63 bits, none negative."""
-    return isinstance(found, list) and all(type(one) is int and 0 <= one < 2**63 for one in found)
+    return isinstance(values, list) and all(type(one) is int and 0 <= one < 2**63 for one in values)
 
 
 def _damage(path: Path, reason: str, fix: str) -> CheckpointError:

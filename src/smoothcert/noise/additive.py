@@ -46,14 +46,14 @@ class AdditiveNoise(NoiseLaw):
     def radius(self, p_lower: ArrayLike) -> Any:
         p = checked_probability("p_lower", p_lower) - self.charge
         with np.errstate(divide="ignore"):
-            found = self._radius(np.maximum(p, 0.5)) * (1 - _SHAVE)
-        return plain(np.where(p > 0.5, np.maximum(found, 0.0), 0.0))
+            radius = self._radius(np.maximum(p, 0.5)) * (1 - _SHAVE)
+        return plain(np.where(p > 0.5, np.maximum(radius, 0.0), 0.0))
 
     @override
     def threshold(self, radius: ArrayLike) -> Any:
         r = checked_radius(radius)
-        found = np.clip(self._threshold(r * (1 + _SHAVE)) + self.charge, 0.5, 1.0)
-        return plain(np.where(r > 0, np.minimum(np.nextafter(found, 2.0), 1.0), 0.5))
+        needed = np.clip(self._threshold(r * (1 + _SHAVE)) + self.charge, 0.5, 1.0)
+        return plain(np.where(r > 0, np.minimum(np.nextafter(needed, 2.0), 1.0), 0.5))
 
     @override
     def runner_up_radius(self, p_lower: ArrayLike, q_upper: ArrayLike) -> Any:
@@ -62,9 +62,9 @@ class AdditiveNoise(NoiseLaw):
         lead = p > q
         q = np.minimum(q, 1 - p)  # no other class has more than what the class leaves
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = self._runner_up_radius(np.where(lead, p, 0.5), np.where(lead, q, 0.5)) * (1 - _SHAVE)
+            radius = self._runner_up_radius(np.where(lead, p, 0.5), np.where(lead, q, 0.5)) * (1 - _SHAVE)
         # A difference of two nearly equal numbers: its rounding error is not relative to itself.
-        return plain(np.where(lead, np.maximum(found - _SHAVE * self.std, 0.0), 0.0))
+        return plain(np.where(lead, np.maximum(radius - _SHAVE * self.std, 0.0), 0.0))
 
 
 def drawn_scale(value: float) -> float:

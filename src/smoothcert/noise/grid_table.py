@@ -57,10 +57,10 @@ class GridTable:
     def steps(self, integers: torch.Tensor) -> torch.Tensor:
         """Return the noise of 63-bit integers, in steps of 1/255, as int16."""
         flat = integers.reshape(-1)
-        found = self.guide.index_select(0, flat >> (BITS - _GUIDE_BITS))
-        unsure = (found == _UNSURE).nonzero().squeeze(1)
-        found[unsure] = self.look_up(flat[unsure])
-        return found.view(integers.shape)
+        levels = self.guide.index_select(0, flat >> (BITS - _GUIDE_BITS))
+        unsure = (levels == _UNSURE).nonzero().squeeze(1)
+        levels[unsure] = self.look_up(flat[unsure])
+        return levels.view(integers.shape)
 
     def look_up(self, integers: torch.Tensor) -> torch.Tensor:
         """Return the same as `steps`, by comparing with the thresholds alone."""

@@ -45,19 +45,19 @@ def radius_in_norm(radius: ArrayLike, source: str, target: str, dimension: int) 
     if power <= 0:
         return plain(r)
     shrunk = r / (float(dimension) if power == 1 else math.sqrt(dimension))
-    found = [
+    converted = [
         _not_above(float(s), float(one), dimension, power) for s, one in zip(shrunk.flat, r.flat, strict=True)
     ]
-    return plain(np.array(found, dtype=np.float64).reshape(r.shape))
+    return plain(np.array(converted, dtype=np.float64).reshape(r.shape))
 
 
-def _not_above(found: float, radius: float, dimension: int, power: float) -> float:
+def _not_above(bound: float, radius: float, dimension: int, power: float) -> float:
     """Return the largest float with found d^power <= radius, next to `found`: .05 / 8 is exact and stays."""
-    if not 0 < found < math.inf:
-        return found
+    if not 0 < bound < math.inf:
+        return bound
     # The quotient may be off to either side.
-    found = min(radius, math.nextafter(math.nextafter(found, math.inf), math.inf))
-    times = round(2 * power)  # found^2 d^times <= radius^2, in exact fractions
-    while Fraction(found) ** 2 * dimension**times > Fraction(radius) ** 2:
-        found = math.nextafter(found, 0)
-    return found
+    bound = min(radius, math.nextafter(math.nextafter(bound, math.inf), math.inf))
+    times = round(2 * power)  # bound^2 d^times <= radius^2, in exact fractions
+    while Fraction(bound) ** 2 * dimension**times > Fraction(radius) ** 2:
+        bound = math.nextafter(bound, 0)
+    return bound

@@ -63,14 +63,14 @@ def _as_integers(keep: Fraction, levels: int, radius: int) -> tuple[int, int]:
 
 def _trinomial(first: int, second: int, third: int, power: int) -> list[int]:
     """Return the coefficients of (first + second z + third z^2)^power, lowest power of z first; first > 0."""
-    found = [first**power]
+    powers = [first**power]
     before = 0
     for j in range(1, 2 * power + 1):
         # From P' (first + second z + third z^2) = power P (second + 2 third z), coefficient by coefficient.
-        step = (power - j + 1) * second * found[-1] + (2 * power - j + 2) * third * before
-        before = found[-1]
-        found.append(step // (j * first))
-    return found
+        step = (power - j + 1) * second * powers[-1] + (2 * power - j + 2) * third * before
+        before = powers[-1]
+        powers.append(step // (j * first))
+    return powers
 
 
 def _float_near(numerator: int, denominator: int, towards: float) -> float:

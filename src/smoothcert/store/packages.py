@@ -20,13 +20,13 @@ def packages_of(members: Iterable[Member]) -> Packages:
     Args:
         members: their registries and names; a name that is not registered came with the caller, not with a package.
     """
-    found: Packages = {}
+    packages: Packages = {}
     for registry, name in members:
         package = registry.package_of(name) if name in registry else None
         if package is not None:
             entry = {"package": package.name, "version": package.version}
-            found.setdefault(registry.kind, {})[name] = entry
-    return found
+            packages.setdefault(registry.kind, {})[name] = entry
+    return packages
 
 
 def package_versions(packages: Mapping[str, Any] | None) -> dict[tuple[str, str, str], str]:

@@ -51,10 +51,10 @@ class FixedSample(Procedure):
 
     @override
     def describe(self) -> dict[str, Any]:
-        found = super().describe()
+        description = super().describe()
         if not self.runner_up:  # as runs were described before there was a choice
-            del found["runner_up"]
-        return found
+            del description["runner_up"]
+        return description
 
 
 @dataclass(frozen=True)

@@ -38,19 +38,19 @@ def folder_option(*names: str, text: str, panel: str | None = None) -> Any:
     read = _reader(names[-1])
 
     def folder(text: str | Path) -> Path:
-        found = read(text)
+        path = read(text)
         try:
             # What stands there, or above it, before hours of work are done for it.
-            blocked = next((place for place in (found, *found.parents) if os.path.lexists(place)), None)
+            blocked = next((place for place in (path, *path.parents) if os.path.lexists(place)), None)
             if blocked is not None and not blocked.is_dir():
                 raise StoreError(f"{names[-1]}: {blocked} is a file; choose a folder")
-            found.lstat()
+            path.lstat()
         except FileNotFoundError:
             pass
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise StoreError(f"{names[-1]} {found} cannot be a folder: {reason}") from error
-        return found
+            raise StoreError(f"{names[-1]} {path} cannot be a folder: {reason}") from error
+        return path
 
     return typer.Option(*names, parser=folder, metavar="PATH", help=text, rich_help_panel=panel)
 

@@ -136,7 +136,7 @@ def _margins(
 ) -> torch.Tensor:
     """Return p_y - p_c on noisy copies that depend on seed and place of the image alone, (N, copies, classes)."""
     device = next((weight.device for weight in member.parameters()), torch.device("cpu"))
-    found = []
+    parts = []
     for start in range(0, len(images), _IMAGES):
         part = images[start : start + _IMAGES]
         noisy = torch.empty((len(part), copies, *part.shape[1:]))
@@ -145,8 +145,8 @@ def _margins(
         rows = noisy.flatten(0, 1)
         with torch.no_grad():
             logits = member(padded(rows).to(device))[: len(rows)].cpu().double()
-        found.append(logits.softmax(dim=1).reshape(len(part), copies, -1))
-    probabilities = torch.cat(found)
+        parts.append(logits.softmax(dim=1).reshape(len(part), copies, -1))
+    probabilities = torch.cat(parts)
     if not bool(probabilities.isfinite().all()):
         raise ModelOutputError("a member answers with NaN or infinite logits; fix it or leave it out")
     own = probabilities.gather(2, classes.reshape(-1, 1, 1).expand(-1, copies, 1))

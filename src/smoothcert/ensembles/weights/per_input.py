@@ -94,7 +94,7 @@ class PerInputEsbrs:
                 int(self._votes(self._equal, image, _SELECT, "per-input-predict", place).argmax())
                 for image, place in zip(images, places, strict=True)
             ]
-        found = margin_moments(
+        moments = margin_moments(
             self.members,
             images,
             torch.tensor(labels),
@@ -105,7 +105,7 @@ class PerInputEsbrs:
         )
         singles = (
             MarginMoments(
-                found.mean[row : row + 1], found.covariance[row : row + 1], found.classes[row : row + 1]
+                moments.mean[row : row + 1], moments.covariance[row : row + 1], moments.classes[row : row + 1]
             )
             for row in range(len(images))
         )
@@ -157,13 +157,13 @@ class PerInputEsbrs:
         self, model: nn.Module, image: torch.Tensor, count: int, phase: str, place: int
     ) -> torch.Tensor:
         """Return votes by class of a classifier on noisy copies."""
-        found: torch.Tensor | None = None
+        totals: torch.Tensor | None = None
         for chunk, start in enumerate(range(0, count, _ROWS)):
             noisy = torch.empty((min(_ROWS, count - start), *image.shape))
             self.noise.perturb(image, noisy, generator_for(self.seed, place, phase, chunk))
             with torch.no_grad():
                 logits = model(padded(noisy))[: len(noisy)]
             votes = torch.bincount(logits.argmax(dim=1), minlength=logits.shape[1])
-            found = votes if found is None else found + votes
-        assert found is not None
-        return found
+            totals = votes if totals is None else totals + votes
+        assert totals is not None
+        return totals

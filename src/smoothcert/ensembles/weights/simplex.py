@@ -75,6 +75,6 @@ def _on_face(q: NDArray[np.float64], c: NDArray[np.float64], free: NDArray[np.bo
     size = int(free.sum())
     system = np.ones((size + 1, size + 1))
     system[:size, :size], system[size, size] = q[np.ix_(free, free)], 0.0
-    found = np.zeros(len(q))
-    found[free] = np.linalg.lstsq(system, np.append(-c[free], 1.0), rcond=None)[0][:size]
-    return found
+    solution = np.zeros(len(q))
+    solution[free] = np.linalg.lstsq(system, np.append(-c[free], 1.0), rcond=None)[0][:size]
+    return solution

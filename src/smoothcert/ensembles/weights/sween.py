@@ -120,8 +120,8 @@ def _sgd(scaled: Matrix, rows: int) -> Matrix:
 
 def _softmax(w: Matrix) -> Matrix:
     raised = np.exp(w - w.max())
-    found: Matrix = raised / raised.sum()
-    return found
+    shares: Matrix = raised / raised.sum()
+    return shares
 
 
 def _loss(scaled: Matrix, weights: Matrix) -> float:

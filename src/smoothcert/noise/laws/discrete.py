@@ -106,15 +106,15 @@ class DiscreteReplacement(NoiseLaw):
         """Return the largest number of coordinates that a class probability of at least `p_lower` guarantees."""
         p = checked_probability("p_lower", p_lower)
         values, places = np.unique(p, return_inverse=True)
-        found = np.array([self._largest(float(value)) for value in values], dtype=np.float64)
-        return plain(found[places].reshape(p.shape))
+        radii = np.array([self._largest(float(value)) for value in values], dtype=np.float64)
+        return plain(radii[places].reshape(p.shape))
 
     def threshold(self, radius: ArrayLike) -> Any:
         """Return the class probability that must be exceeded to certify `radius` coordinates (rounded up)."""
         r = checked_radius(radius)
         values, places = np.unique(np.ceil(r), return_inverse=True)
-        found = np.array([self._needed(value) for value in values], dtype=np.float64)
-        return plain(found[places].reshape(r.shape))
+        thresholds = np.array([self._needed(value) for value in values], dtype=np.float64)
+        return plain(thresholds[places].reshape(r.shape))
 
     def exact_threshold(self, radius: int) -> Fraction:
         """Return the probability that must be exceeded to certify `radius` coordinates, as an exact fraction."""

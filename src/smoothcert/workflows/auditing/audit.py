@@ -76,11 +76,11 @@ def audit(
     try:
         stored = _read(folder)
     except DamagedRunError as error:
-        report.found("file", str(error))
+        report.add_finding("file", str(error))
         return report
     report.images = len(stored.images)
     for text in stored.foreign:
-        report.found("file", f"{text}: other readers may see other values")
+        report.add_finding("file", f"{text}: other readers may see other values")
     terms = None if stored.foreign else read_terms(stored.manifest, report)
     if terms is None:
         return report
@@ -139,7 +139,7 @@ def _refusals(report: AuditReport) -> Iterator[None]:
     try:
         yield
     except SmoothcertError as error:
-        report.found("votes", f"its votes cannot be drawn again: {error}")
+        report.add_finding("votes", f"its votes cannot be drawn again: {error}")
 
 
 def _certification(
@@ -173,7 +173,7 @@ def _certification(
     ):
         same["packages"] = stored_packages  # of other versions, perhaps, which is noted
     for text in other_fields(stored.manifest, {**again, **same}):
-        report.found("manifest", text)
+        report.add_finding("manifest", text)
     return certification
 
 

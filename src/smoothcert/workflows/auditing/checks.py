@@ -40,9 +40,9 @@ def check_images(stored: StoredRun, report: AuditReport) -> None:
     ):
         if found:
             some = _some(sorted(found, key=lambda index: (str(type(index)), index)))
-            report.found("images", f"images {title}: {len(found):,} of them ({some})")
+            report.add_finding("images", f"images {title}: {len(found):,} of them ({some})")
     if len(set(listed)) != len(listed):
-        report.found("images", "the manifest lists an image twice")
+        report.add_finding("images", "the manifest lists an image twice")
 
 
 def check_seals(stored: StoredRun, report: AuditReport) -> None:
@@ -50,15 +50,15 @@ def check_seals(stored: StoredRun, report: AuditReport) -> None:
     broken = [image.index for image in stored.images if image.seal not in (None, stored.seal_of(image))]
     if broken and len(broken) == len(stored.images):
         gone = "" if any(image.votes for image in stored.images) else "; all votes are gone"
-        report.found(
+        report.add_finding(
             "manifest", f"the manifest, or every image, was changed after it was written (no seal fits){gone}"
         )
     else:
         for index in broken:
-            report.found("seal", "something stored about it was changed after it was written", index)
+            report.add_finding("seal", "something stored about it was changed after it was written", index)
     for image in stored.images:
         if image.seal is None:
-            report.found("seal", "its seal is missing", image.index)
+            report.add_finding("seal", "its seal is missing", image.index)
 
 
 def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Progress) -> list[Stream]:
@@ -86,7 +86,7 @@ def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Pro
                     texts = contradictions(terms.noise, about, terms.alpha, image.certificate, tallies)
                 _check_unanswered(replay.unanswered(log), terms, report, image.index)
         for text in texts:
-            report.found("proof", text, image.index)
+            report.add_finding("proof", text, image.index)
         show(done, f"{len(report.findings)} findings")
     return streams
 
@@ -95,7 +95,7 @@ def _check_unanswered(votes: int, terms: Terms, report: AuditReport, index: int)
     """Hold votes without an answer against what the manifest says is done with them."""
     report.unanswered += votes
     if votes and terms.on_nan == "raise":
-        report.found(
+        report.add_finding(
             "proof",
             f"{votes:,} of its votes have no answer, which on_nan = 'raise' would have refused",
             index,
@@ -107,7 +107,7 @@ def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> No
     for image in stored.images:
         label = int(dataset.labels[image.index]) if 0 <= image.index < len(dataset) else None
         if image.certificate.label != label:
-            report.found(
+            report.add_finding(
                 "label", f"its label is stored as {image.certificate.label!r}, but it is {label}", image.index
             )
 

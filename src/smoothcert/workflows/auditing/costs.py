@@ -49,7 +49,7 @@ class CostComparison:
             slack = self.most * by_rounding(redrawn) if self.exits_early and redrawn else 0
             least, most = known + left * self.least - slack, known + left * self.most + slack
             if not least <= stored <= most:
-                self.report.found(
+                self.report.add_finding(
                     "cost",
                     f"{stored:,} network evaluations are stored, but its {votes:,} votes cost {_span(least, most)}",
                     image.index,
@@ -57,7 +57,7 @@ class CostComparison:
             for tally in image.tallies(self.num_classes):
                 drawn, evaluations = tally.counts.drawn, tally.counts.evaluations
                 if not drawn * self.least <= evaluations <= drawn * self.most:
-                    self.report.found(
+                    self.report.add_finding(
                         "cost",
                         f"{evaluations:,} evaluations are stored with {drawn:,} votes of {tally.phase!r}, which cost "
                         f"{_span(drawn * self.least, drawn * self.most)}",

@@ -26,7 +26,7 @@ def read_origin(stored: StoredRun, report: AuditReport) -> Origin:
     """Return where the run says its model and data were; what is no place is a finding."""
     for field, place in stored.origin:
         if field not in _PLACES or not isinstance(place, str) or "\0" in place:
-            report.found("file", f"the run says that its {field!r} was at {place!r}, which is no place")
+            report.add_finding("file", f"the run says that its {field!r} was at {place!r}, which is no place")
             return {}
     return dict(stored.origin)
 
@@ -49,7 +49,7 @@ def find_classifier(
         return None
     same = [part for part in classifiers_of(model) if identities(part) == (stored.manifest["model"],)]
     if not same:
-        report.found(
+        report.add_finding(
             "model",
             f"the model {_title(given)}is not the one that was certified (other digest; one that keeps something when "
             "it is called is another afterwards: load it anew)",
@@ -87,7 +87,7 @@ def _model(run: Path, origin: Origin, given: Source | None, report: AuditReport)
     try:
         return load_model(folder)[0]
     except SmoothcertError as error:
-        report.found("model", f"the model cannot be loaded: {error}")
+        report.add_finding("model", f"the model cannot be loaded: {error}")
         return None
 
 
@@ -127,7 +127,9 @@ def find_dataset(
             report.note(f"its data set cannot be read ({error}); give it with --dataset and --data-dir")
             return None
     if images.digest != wanted["digest"]:
-        report.found("data", f"the images or labels of {images.name} are not those of the run (other digest)")
+        report.add_finding(
+            "data", f"the images or labels of {images.name} are not those of the run (other digest)"
+        )
         return None
     return images
 

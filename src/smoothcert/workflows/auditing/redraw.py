@@ -203,7 +203,7 @@ class Comparison:
                 least = (
                     "votes without an answer" if math.isinf(min(gaps)) else f"logit gaps from {min(gaps):.2g}"
                 )
-                self.report.found(
+                self.report.add_finding(
                     "votes", f"{len(gaps):,} re-drawn votes differ from the stored ones ({least} up)", index
                 )
         votes = self.report.redrawn or 0
@@ -211,7 +211,7 @@ class Comparison:
             self._too_many(self.report.arithmetic, votes, None)
 
     def _too_many(self, rounded: int, votes: int, index: int | None) -> None:
-        self.report.found(
+        self.report.add_finding(
             "arithmetic",
             f"{rounded:,} of {votes:,} re-drawn votes differ at logits nearer than {ROUNDING_GAP:g}: too many for "
             "rounding, or a model whose logits are too close to check",

@@ -68,7 +68,7 @@ class AuditReport:
     seed: int = 0
     without_formula: list[str] = field(default_factory=list)
 
-    def found(self, kind: str, text: str, image: int | None = None) -> None:
+    def add_finding(self, kind: str, text: str, image: int | None = None) -> None:
         """Add a finding."""
         self.findings.append(Finding(kind, _shown(text), image))
 

@@ -44,7 +44,7 @@ def read_terms(manifest: Mapping[str, Any], report: AuditReport) -> Terms | None
         refuse_other_packages(manifest.get("packages"), members)
         plan = procedure.plan(noise, manifest["alpha"])
     except (SmoothcertError, LookupError, TypeError, ValueError, ArithmeticError) as error:
-        report.found("manifest", f"the manifest describes no run ({type(error).__name__}: {error})")
+        report.add_finding("manifest", f"the manifest describes no run ({type(error).__name__}: {error})")
         return None
     expected = {
         "format": FORMAT,
@@ -55,7 +55,7 @@ def read_terms(manifest: Mapping[str, Any], report: AuditReport) -> Terms | None
         "procedure": plain(procedure.describe()),
     }
     for text in other_fields({field: manifest[field] for field in expected if field in manifest}, expected):
-        report.found("manifest", text)
+        report.add_finding("manifest", text)
     classes, on_nan = manifest["num_classes"], manifest["on_nan"]
     return Terms(noise, procedure, plan, manifest["alpha"], seed, classes, on_nan)
 
