@@ -37,7 +37,7 @@ def is_all(node):
 
 
 def collections_of_texts(code):
-    """Yield, for every list, tuple, set and table of a file, its line and the texts that stand in it or are its keys."""
+    """Yield, for every list, tuple, set and table of a file, its line and the texts that it holds or has as keys."""
     tree = ast.parse(code)
     tree.body = [node for node in tree.body if not is_all(node)]
     for node in ast.walk(tree):
