@@ -1,4 +1,4 @@
-"""A training method of another package, one file: listed, trained, stopped, continued, and named on the card."""
+"""A training method of another package, one file: listed, trained, continued, certified, and named on the card."""
 
 import json
 import os
@@ -101,6 +101,23 @@ def test_it_is_listed_trained_and_continued_from_the_command_line(run, tmp_path)
     assert cards[0]["training"]["packages"] == {
         "method": {"label-smoothing": {"package": "smoothed-labels", "version": "1.2"}}
     }
+    certify = (
+        "certify",
+        "models/parts",
+        "--first",
+        "3",
+        "--n",
+        "200",
+        "--seed",
+        "1",
+        "--workers",
+        "1",
+        "--out",
+        "runs/a",
+    )
+    for job in (certify, (*certify, "--resume"), ("audit", "runs/a")):
+        done = run("-m", "smoothcert", *job)
+        assert done.returncode == 0, done.stderr
     other = run(*command, "models/gaussian", "--set", "method=gaussian")
     assert other.returncode == 0, other.stderr
     card = card_in(tmp_path / "models" / "gaussian")
