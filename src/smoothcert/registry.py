@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,17 +44,23 @@ class Registry(Generic[T]):
         kind: what a member is called in messages.
         folder: dotted name of the package whose modules are the members.
         base: class that members are instances or subclasses of; the one that a module defines is its member.
+        check: refuses a member with a fault that its class cannot, when it is imported.
     """
 
-    def __init__(self, kind: str, folder: str, base: type) -> None:
-        self.kind, self.folder, self._base = kind, folder, base
+    def __init__(
+        self, kind: str, folder: str, base: type, *, check: Callable[[T], None] | None = None
+    ) -> None:
+        self.kind, self.folder, self._base, self._check = kind, folder, base, check
         self._members: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
         if name not in self:
             raise UnknownNameError(f"unknown {self.kind} {brief(name)}; known: {', '.join(self)}")
         if name not in self._members:
-            self._members[name] = self._imported(name)
+            member = self._imported(name)
+            if self._check is not None:
+                self._check(member)
+            self._members[name] = member
         return self._members[name]
 
     def __contains__(self, name: object) -> bool:
@@ -120,7 +127,9 @@ class Registry(Generic[T]):
         return checked
 
     def _belongs(self, value: Any) -> bool:
-        return isinstance(value, self._base) or (isinstance(value, type) and issubclass(value, self._base))
+        return isinstance(value, self._base) or (
+            isinstance(value, type) and issubclass(value, self._base) and not inspect.isabstract(value)
+        )
 
     def _member_of(self, module: ModuleType) -> T:
         """Return the one member that a module defines; classes that it imports are not its own."""

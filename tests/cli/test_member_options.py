@@ -1,6 +1,5 @@
 """Options that members bring: from their fields and sentences, made when a command runs, each member's own."""
 
-import os
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -8,6 +7,7 @@ from dataclasses import dataclass
 import pytest
 import typer
 
+from extension.installing import commands
 from outside import NOISE as LAWS
 from outside import write_package
 from smoothcert.cli.members import (
@@ -74,62 +74,45 @@ def installed(folder, option="stretch"):
     return folder
 
 
-@pytest.fixture
-def smoothcert_with():
-    """Run the command in a process that sees a folder of packages; return exit code, output, errors."""
-
-    def run(folder, *args):
-        path = os.pathsep.join([str(folder), *filter(None, [os.environ.get("PYTHONPATH")])])
-        done = subprocess.run(
-            [sys.executable, "-m", "smoothcert", *map(str, args)],
-            env={**os.environ, "PYTHONPATH": path, "COLUMNS": "200"},
-            capture_output=True,
-            text=True,
-            timeout=300,
-        )
-        return done.returncode, done.stdout, done.stderr
-
-    return run
-
-
 @pytest.mark.slow
-def test_a_law_from_outside_brings_its_options(smoothcert_with, refused, model_folder, tmp_path):
+def test_a_law_from_outside_brings_its_options(refused, model_folder, tmp_path):
     home = installed(tmp_path)
-    code, out, err = smoothcert_with(home, "certify", "--help")
-    assert code == 0, err
-    help_line = next(line for line in out.splitlines() if "--stretch" in line)
-    assert "How much wider the noise is than the width (padded)." in help_line
-    assert "gaussian, grid-gaussian, laplace, padded, uniform" in out
-
     few = ("--first", 2, "--n0", 20, "--n", 100, "--engine", "torch", "--workers", 1, "--seed", 3)
-    certify = ("certify", model_folder, *few, "--out", tmp_path / "run")
+    certify = ("certify", model_folder, *few, "--out")
     told = ("--noise", "padded", "--width", 0.1, "--stretch", 2.5)
-    code, _, err = smoothcert_with(home, *certify, *told)
-    assert code == 0, err
-    code, out, err = smoothcert_with(home, "export", tmp_path / "run", "--format", "tsv")
-    assert code == 0, err
-    assert len(out.splitlines()) == 1 + 2
-    answered = smoothcert_with(home, "predict", model_folder, "--indices", "0:1", "--n", 64, *told)
-    assert answered[0] == 0, answered[2]
-
-    other = (*certify[:-1], tmp_path / "other")
-    for wrong, sentence in (
-        (("--stretch", 2), "noise 'gaussian' takes no stretch (got 2.0); it takes sigma"),
-        (("--noise", "padded", "--stretch", 2), "noise 'padded' needs width"),
-        ((*told, "--sigma", 0.5), "noise 'padded' takes no sigma (got 0.5); it takes width, stretch"),
-    ):
-        assert sentence in refused(smoothcert_with(home, *other, *wrong))
+    mistakes = {
+        "noise 'gaussian' takes no stretch (got 2.0); it takes sigma": ("--stretch", 2),
+        "noise 'padded' needs width": ("--noise", "padded", "--stretch", 2),
+        "noise 'padded' takes no sigma (got 0.5); it takes width, stretch": (*told, "--sigma", 0.5),
+    }
+    help_text, made, exported, answered, *wrong = commands(
+        home,
+        ("certify", "--help"),
+        (*certify, tmp_path / "run", *told),
+        ("export", tmp_path / "run", "-o", tmp_path / "run.tsv"),
+        ("predict", model_folder, "--indices", "0:1", "--n", 64, *told),
+        *((*certify, tmp_path / "other", *options) for options in mistakes.values()),
+        columns=200,
+    )
+    for code, _, err in (help_text, made, exported, answered):
+        assert code == 0, err
+    help_line = next(line for line in help_text[1].splitlines() if "--stretch" in line)
+    assert "How much wider the noise is than the width (padded)." in help_line
+    assert "gaussian, grid-gaussian, laplace, padded, uniform" in help_text[1]
+    assert len((tmp_path / "run.tsv").read_text().splitlines()) == 1 + 2
+    for sentence, answer in zip(mistakes, wrong, strict=True):
+        assert sentence in refused(answer)
     assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.slow
-def test_an_option_that_a_command_has_already_is_refused_by_package(smoothcert_with, refused, tmp_path):
+def test_an_option_that_a_command_has_already_is_refused_by_package(refused, tmp_path):
     home = installed(tmp_path, option="out")
-    sentence = refused(smoothcert_with(home, "certify", "--help"))
+    taken, (code, out, err) = commands(home, ("certify", "--help"), ("--help",), columns=200)
+    sentence = refused(taken)
     assert "noise 'padded' of package padded-noise 1.2 has an option --out" in sentence
     assert "`smoothcert certify` takes for something else" in sentence
-    code, out, err = smoothcert_with(home, "--help")  # which asks no member
-    assert code == 0, err
+    assert code == 0, err  # which asks no member
     assert "certify" in out
 
 

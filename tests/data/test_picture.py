@@ -120,7 +120,7 @@ def test_workers_decode_the_same_pixels_and_name_damaged_files(tmp_path):
 
 def test_few_pictures_are_decoded_here_and_many_elsewhere(tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(decoding_module, "_cores", lambda: 3)
+    monkeypatch.setattr(decoding_module, "usable_cores", lambda: 3)
     monkeypatch.setattr(
         decoding_module,
         "_decoded",

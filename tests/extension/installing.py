@@ -47,24 +47,30 @@ def install(site, group, file, code):
     (about / "entry_points.txt").write_text(f"[{group}]\n{stem.replace('_', '-')} = {stem}\n")
 
 
-def python(site, code, *arguments):
+def python(site, code, *arguments, columns=80):
     """Run code in a process that has the package; return what it prints."""
     paths = [str(site), str(SOURCE)]
     done = subprocess.run(
         [sys.executable, "-c", code, *arguments],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), "COLUMNS": "80", "OMP_NUM_THREADS": "1"},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(paths),
+            "COLUMNS": str(columns),
+            "OMP_NUM_THREADS": "1",
+        },
         check=False,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
 
-def commands(site, *lines):
+def commands(site, *lines, columns=80):
     """Run commands one after the other in a process that has the package; return code, output and errors of each.
 
     A line that begins with "stopped" is a certify that is interrupted when two images are stored.
     """
-    printed = python(site, _DRIVER, json.dumps([[str(part) for part in line] for line in lines]))
+    texts = json.dumps([[str(part) for part in line] for line in lines])
+    printed = python(site, _DRIVER, texts, columns=columns)
     return [json.loads(line) for line in printed.splitlines()]

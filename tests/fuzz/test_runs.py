@@ -221,7 +221,7 @@ def test_states(drive, runs):
             new = replaced(state, at, value)
             if new is not None:
                 check(f"state {at} {kind}", new)
-    for seed in range(40):
+    for seed in range(60):
         check(f"state flipped {seed}", flipped(text.encode(), seed).decode("latin-1"))
     for cut in range(1, len(text), len(text) // 20):
         check(f"state cut at {cut}", text[:cut])

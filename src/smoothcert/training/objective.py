@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Literal
 
 import torch
 
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.options import options_of
 from smoothcert.registry import Registry
 from smoothcert.training.step import Step
 from smoothcert.visible import brief
@@ -77,5 +78,17 @@ def make_objective(method: str, settings: dict[str, Any]) -> Objective:
     return OBJECTIVES[method](**settings)
 
 
-OBJECTIVES: Registry[type[Objective]] = Registry("method", "smoothcert.training.objectives", Objective)
+def _check_fields(method: type[Objective]) -> None:
+    if not is_dataclass(method):
+        raise InvalidArgumentError(f"method {method.__name__} must be a frozen dataclass; decorate it")
+    for option in options_of(method):
+        if option.required:
+            raise InvalidArgumentError(
+                f"method {method.__name__} has a setting {option.field!r} without a default; give it one"
+            )
+
+
+OBJECTIVES: Registry[type[Objective]] = Registry(
+    "method", "smoothcert.training.objectives", Objective, check=_check_fields
+)
 """Training methods by name: a file each in `objectives/`, or an entry point of another package."""

@@ -15,6 +15,7 @@ from smoothcert.ensembles.early_exit_ensemble import Ask, EarlyExitEnsemble
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import evaluations_of, padded
+from smoothcert.visible import brief
 
 
 @dataclass(frozen=True)
@@ -34,7 +35,7 @@ class Adaptive(EarlyExit):
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
             if not is_number(value, above=0, below=1):
-                raise InvalidArgumentError(f"{name} must lie strictly between 0 and 1, got {value!r}")
+                raise InvalidArgumentError(f"{name} must lie strictly between 0 and 1, got {brief(value)}")
 
     @override
     def over(self, ensemble: VotingEnsemble) -> AdaptiveEnsemble:

@@ -16,6 +16,7 @@ from smoothcert.ensembles.early_exit_ensemble import Ask, EarlyExitEnsemble, che
 from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import evaluations_of, exits_early, padded
+from smoothcert.visible import brief
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Consensus(EarlyExit):
     def __post_init__(self) -> None:
         if not is_whole(self.k, 1):
             raise InvalidArgumentError(
-                f"k must be an integer from 1 to the members of the ensemble, got {self.k!r}"
+                f"k must be an integer from 1 to the members of the ensemble, got {brief(self.k)}"
             )
 
     @override
@@ -67,7 +68,7 @@ class ConsensusEnsemble(EarlyExitEnsemble):
         count = len(ensemble.members)
         if not is_whole(k, 1, count):
             raise InvalidArgumentError(
-                f"k must be an integer from 1 to the {count} members of the ensemble, got {k!r}"
+                f"k must be an integer from 1 to the {count} members of the ensemble, got {brief(k)}"
             )
         super().__init__(ensemble, Consensus(k))
         weights = ensemble.weights[:k]
