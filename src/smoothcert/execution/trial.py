@@ -141,7 +141,9 @@ def _speed(workers: int, ticks: Sequence[float], votes: int) -> Speed:
     # What was done in the first tenth of the time also warmed up.
     end = ticks[0] + (ticks[-1] - ticks[0]) / 10
     warm = next(place for place, tick in enumerate(ticks) if place and tick >= end)
-    kept = ticks[warm:] if len(ticks) - warm > _SLICES else ticks
+    # Few images may all be done at once, at the end: then there is nothing to leave out.
+    late = ticks[-1] - ticks[warm] < (ticks[-1] - ticks[0]) / 2
+    kept = ticks if late or len(ticks) - warm <= _SLICES else ticks[warm:]
     borders = np.linspace(0, len(kept) - 1, _SLICES + 1).round().astype(int)
     pieces = [(b - a, kept[b] - kept[a]) for a, b in itertools.pairwise(borders) if b > a]
     # Images are done in bunches, whole batches at a time, so a slice may seem to take no time at all.
