@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-FORMATS = ("mnist", "fashion-mnist", "cifar10", "cifar100", "svhn", "imagenet", "folder")
+FORMATS = ("mnist", "fashion-mnist", "cifar10", "cifar100", "svhn", "imagenet", "folder", "npz")
 
 
 def write_made_up(folder, name, train=40, test=10, *, binary=False, seed=0):
@@ -35,6 +35,7 @@ def write_made_up(folder, name, train=40, test=10, *, binary=False, seed=0):
         "svhn": ((3, 32, 32), 10, _write_svhn),
         "imagenet": ((9, 12, 3), 3, _write_pictures),
         "folder": ((9, 12, 3), 3, _write_pictures),
+        "npz": ((3, 6, 7), 4, _write_npz),
     }[name]
     made = {}
     for split, count in (("train", train), ("test", test)):
@@ -59,6 +60,12 @@ def _write_idx(folder, split, images, labels):
     (folder / f"{stem}-labels-idx1-ubyte.gz").write_bytes(
         gzip.compress(idx(labels.astype(np.uint8)), mtime=0)
     )
+
+
+def _write_npz(folder, split, images, labels):
+    file = folder / "made-up.npz"
+    before = dict(np.load(file)) if file.exists() else {}
+    np.savez(file, **before, **{f"{split}_images": images, f"{split}_labels": labels})
 
 
 def _write_cifar10(folder, split, images, labels, *, binary):

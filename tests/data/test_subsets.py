@@ -22,6 +22,14 @@ from smoothcert.errors import InvalidArgumentError
         ({"indices": "5:, 0:2,3"}, [0, 1, 3, 5, 6]),
         ({"indices": "1::3"}, [1, 4]),
         ({"indices": "0:5:2"}, [0, 2, 4]),
+        ({"indices": "3,5,0"}, [0, 3, 5]),
+        ({"max": 3}, [0, 1, 2]),
+        ({"max": 100}, [0, 1, 2, 3, 4, 5, 6]),
+        ({"offset": 5}, [5, 6]),
+        ({"offset": 1, "every": 2}, [1, 3, 5]),
+        ({"offset": 1, "every": 2, "max": 2}, [1, 3]),  # a count: as an index it would choose 1 alone
+        ({"every": 3, "max": 2}, [0, 3]),
+        ({"offset": 0, "max": 1}, [0]),
     ],
 )
 def test_choice(option, expected):
@@ -31,7 +39,7 @@ def test_choice(option, expected):
 @pytest.mark.parametrize(
     "option, message",
     [
-        ({"every": 0}, "every must be at least 1, got 0"),
+        ({"every": 0}, "every must be an integer of at least 1, got 0"),
         ({"first": 0}, r"first must lie in 1\.\.7.*got 0"),
         ({"first": 8}, r"first must lie in 1\.\.7.*got 8"),
         ({"indices": "3:3"}, "end at 7 at most.*'3:3'"),
@@ -45,7 +53,12 @@ def test_choice(option, expected):
         ({"indices": ""}, "must look like 10:20"),
         ({"indices": "-3:"}, "must look like"),
         ({"indices": "a:b"}, "must look like"),
-        ({"every": 2, "first": 3}, "at most one of .* got every and first"),
+        ({"every": 2, "first": 3}, "choose alone.*got every and first"),
+        ({"indices": "1", "max": 3}, "choose alone.*got indices and max"),
+        ({"first": 1, "offset": 3}, "choose alone.*got first and offset"),
+        ({"max": 0}, "max must be an integer of at least 1, got 0"),
+        ({"offset": -1}, "offset must be an integer of at least 0, got -1"),
+        ({"offset": 7}, "offset must leave one of the 7 images of the split, got 7"),
     ],
 )
 def test_wrong_choices_name_the_value(option, message):
@@ -74,7 +87,7 @@ def test_text_of_a_recipe(text, expected):
         ("each(20)", r"must look like all, every\(20\).*'each\(20\)'"),
         ("every(-1)", "must look like all"),
         ("", "must look like all"),
-        ("every(0)", "every must be at least 1"),
+        ("every(0)", "every must be an integer of at least 1"),
         ("first(11)", r"first must lie in 1\.\.10"),
         ("3:11", "end at 10 at most"),
     ],

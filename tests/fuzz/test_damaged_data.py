@@ -147,7 +147,7 @@ def test_data_files(tmp_path, name):
             return data.digest
 
         assert failure_of(read) is None
-        places = {"test", "test_batch", "test.bin", "test_batch.bin", "test_32x32.mat", "val"}
+        places = {"test", "test_batch", "test.bin", "test_batch.bin", "test_32x32.mat", "val", "made-up.npz"}
         files = [path for path in sorted(folder.rglob("*")) if path.is_file()]
         wanted = [
             path for path in files if "t10k" in path.name or places & set(path.relative_to(folder).parts)

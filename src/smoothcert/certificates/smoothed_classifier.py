@@ -20,7 +20,7 @@ from smoothcert.certificates.procedures.fixed import FixedSample
 from smoothcert.certificates.trained_for import TrainedFor
 from smoothcert.engines import Engine, Model, build_engine, engine_rule
 from smoothcert.ensembles import HoldoutUse
-from smoothcert.errors import InvalidArgumentError, InvalidImageError
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import refuse_training_mode
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import ON_NAN, ImageSampling, VoteSource, check_batch_size, check_workers
@@ -95,7 +95,7 @@ class SmoothedClassifier:
         """Return a certificate for one image; false with probability at most alpha.
 
         Args:
-            image: tensor or array of any shape the model takes, values in [0, 1].
+            image: tensor, array or image of Pillow, of any shape the model takes, values in [0, 1].
             procedure: how to spend votes; CERTIFY with 100 + 100,000 by default.
             alpha: error probability, one-sided.
             seed: None draws a secret one; a seed known beforehand lets an adversary fit the image to it.
@@ -105,7 +105,7 @@ class SmoothedClassifier:
             batch_size: most rows per forward pass; does not change any vote.
         """
         procedure = FixedSample() if procedure is None else procedure
-        tensor = self.check_image(image)
+        tensor = self.check_image(image, alone=True)
         certification = self.certification(procedure, alpha=alpha, seed=seed, engine=engine, example=tensor)
         sampling = certification.sampling(_checked_index(index), tensor)
         _draw(certification, sampling, workers, batch_size)
@@ -128,7 +128,7 @@ class SmoothedClassifier:
         Not a certificate: it says nothing about images nearby. Arguments as for `certify`; `n` votes are drawn.
         """
         plan = PredictionPlan(n, alpha)
-        tensor = self.check_image(image)
+        tensor = self.check_image(image, alone=True)
         models = identities(self.model)
         _refuse_panel(models)
         (phase,) = plan.phases
@@ -182,13 +182,15 @@ class SmoothedClassifier:
             [Certification(**how, model=model, ensemble=one, answer=place) for place, (model, one) in answers]
         )
 
-    def check_image(self, image: Any) -> torch.Tensor:
-        """Return an image as a tensor, refusing one that this classifier does not take."""
-        tensor = check_image(image, allow_any_range=self.allow_any_range)
-        if self.input_shape is not None and tuple(tensor.shape) != tuple(self.input_shape):
-            raise InvalidImageError(
-                f"the image has shape {tuple(tensor.shape)}, but the model takes {tuple(self.input_shape)}"
-            )
+    def check_image(self, image: Any, *, alone: bool = False) -> torch.Tensor:
+        """Return an image as a tensor, refusing one that this classifier does not take.
+
+        Args:
+            image: what a user calls an image.
+            alone: whether it comes without a data set, which would have been told how its axes lie.
+        """
+        any_range, shape = self.allow_any_range, self.input_shape
+        tensor = check_image(image, allow_any_range=any_range, input_shape=shape, alone=alone)
         self.noise.for_shape(tensor.shape).check_image(tensor)
         return tensor
 

@@ -9,12 +9,14 @@ import torch
 
 from smoothcert.arguments import check_kind
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
-from smoothcert.data import Dataset
+from smoothcert.data import Dataset, is_torch_data
 from smoothcert.errors import SmoothcertError
 
 
-def check_subjects(classifier: Any, dataset: Any) -> None:
-    """Refuse a network that is not smoothed, and data that are no `Dataset`, with the way to make one.
+def check_subjects(classifier: Any, dataset: Any) -> Dataset:
+    """Return the data set, read from torch's where it is one of those; refuse a network that is not smoothed.
+
+    Refuses data that are no data set with the way to make one.
 
     Args:
         classifier: what was given as the classifier.
@@ -27,12 +29,16 @@ def check_subjects(classifier: Any, dataset: Any) -> None:
         "a SmoothedClassifier: SmoothedClassifier(model, noise=Gaussian(0.25), num_classes=10) or "
         "load_classifier(folder)",
     )
+    if is_torch_data(dataset):
+        dataset = Dataset.from_torch(dataset)
     check_kind(
         "dataset",
         dataset,
         Dataset,
-        "a smoothcert Dataset: load_dataset(name), or Dataset.from_arrays(images, labels) with the arrays of a loader",
+        "a smoothcert Dataset: load_dataset(name), Dataset.from_arrays(images, labels) or Dataset.from_torch(data)",
     )
+    checked: Dataset = dataset
+    return checked
 
 
 def check_images(classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int]) -> torch.Tensor:

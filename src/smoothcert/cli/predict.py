@@ -11,12 +11,12 @@ import typer
 from smoothcert.certificates import check_match
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, choose_classifier
-from smoothcert.data import select_indices
 from smoothcert.seeding import check_seed
 from smoothcert.visible import visible
 
 GROUPS = (NOISE,)
 """Options that come from members."""
+_FEW = 10  # images, where nothing is said
 
 
 @opt.unfolded
@@ -24,9 +24,7 @@ def predict(
     ctx: typer.Context,
     model: opt.ModelFolder,
     source: opt.Source,
-    indices: Annotated[
-        str, typer.Option("--indices", help="Test images A:B.", rich_help_panel="Test images")
-    ] = "0:10",
+    subset: opt.Subset,
     n: Annotated[int, typer.Option("--n", help="Votes per image.")] = 1_000,
     alpha: opt.Alpha = 0.001,
     seed: opt.Seed = None,
@@ -34,7 +32,7 @@ def predict(
     engine: opt.Engine = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="One JSON list instead of lines.")] = False,
 ) -> None:
-    """Answer with the smoothed classifier's class for test images, or abstain.
+    """Answer with the smoothed classifier's class for images of a data set, the first ten by default, or abstain.
 
     The answer is the smoothed classifier's class except with probability alpha; it says nothing about
     images nearby (see certify).
@@ -46,7 +44,7 @@ def predict(
     classifier = choose_classifier(model, NOISE.given(ctx))
     images = source.load(model)
     answers, secret = [], check_seed(opt.choose_seed(seed))
-    picked = select_indices(len(images), indices=indices)
+    picked = subset.pick(images) if subset.is_chosen else range(len(images))[:_FEW]
     check_match(classifier, images, picked)
     for index in picked:
         predicted = classifier.predict(

@@ -9,6 +9,8 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from smoothcert.data.guesses import range_fix
+from smoothcert.data.pil_images import is_pil_image, stack_pil
 from smoothcert.errors import DataError
 from smoothcert.visible import brief
 
@@ -26,6 +28,8 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
     """
     if isinstance(values, np.ndarray):
         return values
+    if isinstance(values, list | tuple) and values and is_pil_image(values[0]):
+        return stack_pil(values)
     try:
         if isinstance(values, torch.Tensor):
             return values.detach().cpu().numpy()
@@ -35,19 +39,35 @@ def as_array(name: str, values: Any) -> NDArray[Any]:
         reason = " ".join(str(error).split())[:160]
         raise DataError(f"{name} must be an array of numbers of one shape: {reason}; convert them") from error
     raise DataError(
-        f"{name} must be an array, a tensor or a list of numbers, got {type(values).__name__}; of a torch data set or "
-        "a loader give the images and the labels, e.g. from_arrays(torch.stack([x for x, _ in data]), "
-        "[int(y) for _, y in data])"
+        f"{name} must be an array, a tensor, a list of numbers or a list of Pillow's images, got "
+        f"{type(values).__name__}; a torch data set or a loader is read by Dataset.from_torch(data)"
     )
 
 
-def as_pixels(images: Any) -> NDArray[Any]:
-    """Return images as uint8 or float32; `Dataset` refuses other types."""
+def as_pixels(images: Any, *, allow_any_range: bool = False) -> NDArray[Any]:
+    """Return images as uint8 or float32; `Dataset` refuses other types.
+
+    Args:
+        images: what a user gave.
+        allow_any_range: accept floats outside [0, 1] in images of two axes or more; vectors may have any.
+    """
     pixels = as_array("images", images)
     if np.issubdtype(pixels.dtype, np.floating):
+        if not allow_any_range and pixels.ndim > 2 and pixels.size:
+            _refuse_range(pixels)
         with np.errstate(over="ignore"):  # becomes infinite, which the certifier refuses
             return pixels.astype(np.float32, copy=False)
     return pixels
+
+
+def _refuse_range(pixels: NDArray[Any]) -> None:
+    """Refuse floats that are no pixels; NaN and infinite ones are left to the certifier."""
+    low, high = float(pixels.min()), float(pixels.max())
+    if np.isfinite([low, high]).all() and (low < 0 or high > 1):
+        raise DataError(
+            f"images have values from {low:g} to {high:g}, but floats must lie in [0, 1], because radii are in those "
+            f"units; {range_fix(low, high)}"
+        )
 
 
 def as_labels(labels: Any) -> NDArray[np.int64]:

@@ -14,12 +14,14 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.data.arrays import as_labels, as_pixels, checked_names, numbered_classes
+from smoothcert.data.layouts import arrange
 from smoothcert.data.pictures import PictureFiles
+from smoothcert.data.torch_data import read_torch, torch_class_names
 from smoothcert.errors import DataError
-from smoothcert.visible import brief
+from smoothcert.visible import brief, visible
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
     """Labelled images of one split; uint8 images are read as [0, 1], float32 images as they are.
 
@@ -32,7 +34,8 @@ class Dataset:
         images: uint8 or float32, (N, ...): N images of one shape, also plain vectors; or picture files.
         labels: int64, (N,): indices into `class_names`.
         class_names: one name per class, in the order of the labels.
-        data_dir: folder of files it was read from, noted for audits; no part of the digest.
+        data_dir: folder or file it was read from, noted for audits; no part of the digest.
+        holdout: how many training images were asked to be held out, for "train" and "holdout"; None for the usual.
     """
 
     name: str
@@ -41,6 +44,7 @@ class Dataset:
     labels: NDArray[np.int64]
     class_names: tuple[str, ...]
     data_dir: Path | None = None
+    holdout: int | None = None
 
     def __post_init__(self) -> None:
         for name in ("name", "split"):
@@ -58,22 +62,78 @@ class Dataset:
         name: str = "custom",
         split: str = "test",
         class_names: Sequence[str] | None = None,
+        layout: str | None = None,
+        allow_any_range: bool = False,
     ) -> Dataset:
         """Make a data set of a user's own arrays; what does not fit raises `DataError`.
 
+        No shape is changed unless `layout` says so: what a model gets is what was given, vectors included.
+
         Args:
-            images: uint8 in 0..255, or floats in [0, 1] (kept as float32), (N, ...): an array, a tensor or a list.
+            images: uint8 in 0..255, or floats in [0, 1] (kept as float32), (N, ...): an array, a tensor or a list; or
+                a list of Pillow's images, which become (N, channels, height, width).
             labels: integers >= 0, (N,), always needed.
             name: a name for tables and manifests.
             split: the split's name.
             class_names: one name per class; left out, the classes are "0", "1", .. up to the largest label.
+            layout: "NHWC" for channels that come last, which are moved; "NHW" for grey images, which get a channel;
+                "NCHW"; "any" for shapes that are to stay. None changes nothing, and refuses what looks like NHWC.
+            allow_any_range: accept images outside [0, 1], for data that are no pixels.
         """
-        pixels, targets = as_pixels(images), as_labels(labels)
+        pixels, targets = as_pixels(images, allow_any_range=allow_any_range), as_labels(labels)
+        pixels = arrange(pixels, layout)
         names = numbered_classes(targets) if class_names is None else checked_names(class_names)
         return Dataset(name, split, _read_only(pixels), _read_only(targets), names)
 
+    @staticmethod
+    def from_torch(
+        data: Any,
+        *,
+        name: str = "custom",
+        split: str = "test",
+        class_names: Sequence[str] | None = None,
+        layout: str | None = None,
+        allow_any_range: bool = False,
+    ) -> Dataset:
+        """Read a torch data set, subset or loader whole into memory; random transforms and orders are refused.
+
+        Not a loader: for more images than fit into memory give a `Subset`.
+
+        Args:
+            data: gives (image, label), images as tensors, arrays or Pillow's; a loader gives batches of both.
+            name: a name for tables and manifests.
+            split: the split's name.
+            class_names: one name per class; left out, those of `data.classes`, or "0", "1", ..
+            layout: as for `from_arrays`.
+            allow_any_range: as for `from_arrays`.
+        """
+        images, labels = read_torch(data)
+        names = torch_class_names(data) if class_names is None else class_names
+        return Dataset.from_arrays(
+            images,
+            labels,
+            name=name,
+            split=split,
+            class_names=names,
+            layout=layout,
+            allow_any_range=allow_any_range,
+        )
+
+    def __repr__(self) -> str:
+        shape = "x".join(map(str, self.input_shape))
+        return (
+            f"Dataset({visible(self.name)}, {visible(self.split)}: {len(self):,} images {shape} {self.images.dtype}, "
+            f"{self.num_classes:,} classes)"
+        )
+
     def __len__(self) -> int:
         return len(self.images)
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What manifests say of it: name, split and digest, and the size of the hold-out where one was asked for."""
+        asked = {} if self.holdout is None else {"holdout": self.holdout}
+        return {"name": self.name, "split": self.split, "digest": self.digest, **asked}
 
     @property
     def input_shape(self) -> tuple[int, ...]:

@@ -23,7 +23,7 @@ class Request:
     Args:
         name: under which the data set is registered; messages and the data carry it.
         split: one of the source's splits.
-        data_dir: folder of files; None: the source's own place.
+        data_dir: folder of files, or a file; None: the source's own place.
         holdout: training images to hold out; None: the usual number.
     """
 
@@ -61,20 +61,22 @@ class DataSource:
         summary: one line for listings.
         splits: names of the splits, e.g. ("train", "holdout", "test").
         read: from what is asked for to the data.
-        input_shape: shape of one image.
+        input_shape: shape of one image; None if the files decide.
         num_classes: number of classes; None if the files decide.
         mean: per channel, in pixel units: what a network's first layer subtracts.
         std: per channel, in pixel units: what it then divides by.
         augmentation: name in `AUGMENTATIONS` of the one usually trained with.
         train_size: images in the train split of the published files, hold-out taken off; None if the files decide.
+        reads: whether a path that a user gives in place of a name is this source's to read, as its `data_dir`.
     """
 
     summary: str
     splits: tuple[str, ...]
     read: Callable[[Request], Dataset]
-    input_shape: tuple[int, ...]
+    input_shape: tuple[int, ...] | None
     num_classes: int | None
     mean: tuple[float, ...] = (0.0,)
     std: tuple[float, ...] = (1.0,)
     augmentation: str = "none"
     train_size: int | None = None
+    reads: Callable[[Path], bool] = lambda path: False

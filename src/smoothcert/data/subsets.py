@@ -7,35 +7,42 @@ import re
 from collections.abc import Sequence
 from itertools import pairwise
 
+from smoothcert.arguments import check_whole
 from smoothcert.data.dataset import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.visible import brief
 
 
 def select_indices(
-    size: int, *, every: int | None = None, first: int | None = None, indices: str | None = None
+    size: int,
+    *,
+    every: int | None = None,
+    first: int | None = None,
+    indices: str | None = None,
+    offset: int | None = None,
+    max: int | None = None,  # the name that the field's scripts give it
 ) -> tuple[int, ...]:
-    """Return the image indices that one option chooses; all of them when none is given.
+    """Return the image indices that options choose; all of them when none is given.
 
-    Not a random subset: the same option always chooses the same images.
+    `offset`, `every` and `max` go together, in this order: leave out the first images, take every K-th of the rest, and
+    stop after so many. Not a random subset: the same options always choose the same images.
 
     Args:
         size: number of images in the split.
-        every: K chooses 0, K, 2K, ..
-        first: N chooses 0 .. N-1.
+        every: K chooses every K-th image: 0, K, 2K, ..
+        first: N chooses 0 .. N-1; there must be so many.
         indices: parts with commas between them, e.g. "0:100,200:300,7": "A:B" chooses A .. B-1, "A:" goes on to
             the end, "A:B:K" takes every K-th of them ("1::20" is 1, 21, ..), "A" is one image.
+        offset: images to leave out at the beginning, so that K with offset A chooses A, A+K, ..
+        max: most images to choose. A count: the field's scripts compare theirs with an index instead, so that of
+            every 20th image their max of 500 would choose the 25 below image 500.
     """
-    options = {"every": every, "first": first, "indices": indices}
-    given = {name: value for name, value in options.items() if value is not None}
-    if len(given) > 1:
+    options = {"every": every, "first": first, "indices": indices, "offset": offset, "max": max}
+    given = sorted(name for name, value in options.items() if value is not None)
+    if len(given) > 1 and (first is not None or indices is not None):
         raise InvalidArgumentError(
-            f"give at most one of every, first and indices, got {' and '.join(sorted(given))}"
+            f"first and indices choose alone, every, offset and max together; got {' and '.join(given)}"
         )
-    if every is not None:
-        if every < 1:
-            raise InvalidArgumentError(f"every must be at least 1, got {every}")
-        return tuple(range(0, size, every))
     if first is not None:
         if not 1 <= first <= size:
             raise InvalidArgumentError(
@@ -44,7 +51,13 @@ def select_indices(
         return tuple(range(first))
     if indices is not None:
         return _places(size, indices)
-    return tuple(range(size))
+    for name in ("every", "max"):
+        if (value := options[name]) is not None:
+            check_whole(name, value, 1)
+    start = 0 if offset is None else check_whole("offset", offset, 0)
+    if start >= size:
+        raise InvalidArgumentError(f"offset must leave one of the {size} images of the split, got {start}")
+    return tuple(range(start, size, every or 1)[:max])
 
 
 def parse_subset(text: str, size: int) -> tuple[int, ...]:
@@ -88,7 +101,7 @@ def _part(size: int, part: str, text: str) -> range:
     match = re.fullmatch(pattern, part, flags=re.ASCII)
     if match is None:
         raise InvalidArgumentError(
-            f"indices must look like 10:20 or 10: (end left out) or 0:100,200:300,7, got {brief(text)}"
+            f"indices must look like 10:20 or 3,5,9 or 10: (end left out) or 0:100:5,200:300,7, got {brief(text)}"
         )
     start, step = int(match[1]), int(match[4] or 1)
     stop = start + 1 if match[2] is None else int(match[3] or size)

@@ -8,7 +8,7 @@ from .ensemble_folder import load_model, read_any_card, save_ensemble
 from .member_folders import gather_members
 from .membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from .model_card import LEFT_OUT, ModelCard, drop_unset, first_fault, read_record
-from .trained_on import trained_on
+from .trained_on import held_out_by, trained_on
 from .weights_file import WeightsFile, open_weights
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "drop_unset",
     "first_fault",
     "gather_members",
+    "held_out_by",
     "is_ensemble",
     "load_checkpoint",
     "load_model",

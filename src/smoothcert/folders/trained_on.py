@@ -1,9 +1,10 @@
-"""Which data sets a model folder was trained on, told by its card or by those of its members."""
+"""Which data sets a model folder was trained on, and what was held out, told by its card or its members' cards."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from smoothcert.data import held_out
 from smoothcert.folders.ensemble_card import EnsembleCard
 from smoothcert.folders.ensemble_folder import read_any_card
 from smoothcert.folders.membership import is_ensemble, refuse_labyrinth
@@ -19,14 +20,30 @@ def trained_on(folder: str | Path, card: ModelCard | EnsembleCard | None = None)
         folder: of a model or an ensemble.
         card: of the folder, where it has been read.
     """
-    folder = Path(folder)
-    if card is None and is_ensemble(folder):
+    cards = _cards(Path(folder)) if card is None else _cards_of(Path(folder), card)
+    return tuple(dict.fromkeys(one.dataset["name"] for one in cards))
+
+
+def held_out_by(folder: str | Path) -> tuple[int | None, ...]:
+    """Return how many images the trainings of a model, or of the members of an ensemble, held out, each number once.
+
+    0 for none, None for the usual number of the data set.
+
+    Args:
+        folder: of a model or an ensemble.
+    """
+    sizes = (held_out(card.training.get("holdout")) for card in _cards(Path(folder)))
+    return tuple(dict.fromkeys(sizes))
+
+
+def _cards(folder: Path) -> list[ModelCard]:
+    if is_ensemble(folder):
         refuse_labyrinth(folder)
-    return tuple(dict.fromkeys(_names(folder, card)))
+    return _cards_of(folder, read_any_card(folder))
 
 
-def _names(folder: Path, card: ModelCard | EnsembleCard | None = None) -> list[str]:
-    card = read_any_card(folder) if card is None else card
+def _cards_of(folder: Path, card: ModelCard | EnsembleCard) -> list[ModelCard]:
     if not isinstance(card, EnsembleCard):
-        return [card.dataset["name"]]
-    return [name for member in card.members for name in _names(folder / member.path)]
+        return [card]
+    places = [folder / member.path for member in card.members]
+    return [one for place in places for one in _cards_of(place, read_any_card(place))]

@@ -49,7 +49,7 @@ def make_manifest(certification: Certification, dataset: Dataset, indices: Seque
         "on_nan": certification.on_nan,
         "seed": str(certification.seed),  # as text: other readers of JSON lose digits beyond 2^53
         "chunk_votes": CHUNK_VOTES,
-        "dataset": {"name": dataset.name, "split": dataset.split, "digest": dataset.digest},
+        "dataset": dataset.record,
         "input_shape": list(dataset.input_shape),
         "class_names": list(dataset.class_names),
         "indices": list(indices),

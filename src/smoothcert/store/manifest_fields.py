@@ -72,6 +72,7 @@ class Source(Checked):
     name: Text
     split: Text
     digest: Text
+    holdout: Annotated[int, Field(ge=0, le=MOST_INDEX)] | None = None  # where one of that size was asked for
 
 
 class _Ensemble(Checked):

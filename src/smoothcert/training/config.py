@@ -33,7 +33,7 @@ from smoothcert.training.noise_settings import (
     without_other_noise,
 )
 from smoothcert.training.objective import OBJECTIVES, Objective, make_objective
-from smoothcert.training.setting_rules import refuse_inconsistent, with_default_model
+from smoothcert.training.setting_rules import refuse_inconsistent, with_data_place, with_default_model
 from smoothcert.visible import brief
 
 _REGISTRIES: dict[str, Registry[Any] | Table[Any]] = {
@@ -56,8 +56,8 @@ class TrainConfig(BaseModel):
     discrete replacement.
 
     Args:
-        dataset: name in `DATASETS`.
-        data_dir: folder of the data set's files, if it is not embedded.
+        dataset: name in `DATASETS`; or the path of an .npz file or a folder, which is kept as `data_dir`.
+        data_dir: folder of the data set's files, if it is not embedded, or the file.
         model: name in `MODELS`, or in `DENOISERS` for methods that train a denoiser.
         heads: number of heads on one trunk; None, and then not written, for a plain network.
         split: where the heads begin, for `resolve_split`; None for the default.
@@ -137,7 +137,7 @@ class TrainConfig(BaseModel):
     recipe_epochs: int | None = Field(default=None, ge=1, le=_MOST)
 
     def __init__(self, /, **values: Any) -> None:  # a file may well have a field called "self"
-        checked = with_checked_noise(values, tuple(type(self).model_fields))
+        checked = with_checked_noise(with_data_place(values), tuple(type(self).model_fields))
         try:
             super().__init__(**with_default_noise(with_default_model(checked)))
         except ValidationError as error:
@@ -213,7 +213,10 @@ class TrainConfig(BaseModel):
 
     def changed(self, **values: Any) -> TrainConfig:
         """Return a copy with some settings changed, checked like new ones."""
-        return TrainConfig(**{**without_other_noise(self.model_dump(), values), **values})
+        known = without_other_noise(self.model_dump(), values)
+        if values.get("dataset", self.dataset) != self.dataset:  # another one lies elsewhere
+            known["data_dir"] = None
+        return TrainConfig(**{**known, **values})
 
 
 def _sentence(error: ValidationError) -> str:

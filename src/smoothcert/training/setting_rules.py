@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from smoothcert.data import DATASETS, find_source
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import DENOISERS, MODELS, refuse_split
 from smoothcert.training.objective import OBJECTIVES, Objective
@@ -24,6 +25,15 @@ def with_default_model(values: dict[str, Any]) -> dict[str, Any]:
         return values
     default = OBJECTIVES[str(method)].default_model
     return values if default is None else {**values, "model": default}
+
+
+def with_data_place(values: dict[str, Any]) -> dict[str, Any]:
+    """Put the path of a data set of the user's own where paths stand, so that moving it changes no setting."""
+    given = values.get("dataset")
+    if not isinstance(given, str) or given in DATASETS:  # what is no text is refused with its field
+        return values
+    name, place = find_source(given, values.get("data_dir"))
+    return {**values, "dataset": name, "data_dir": None if place is None else str(place)}
 
 
 def refuse_inconsistent(config: TrainConfig) -> None:

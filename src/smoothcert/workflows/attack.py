@@ -7,7 +7,7 @@ from pathlib import Path
 
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.certificates import SmoothedClassifier, check_match, check_subjects
-from smoothcert.data import Dataset, check_indices
+from smoothcert.data import Dataset, TorchData, check_indices
 from smoothcert.progress import progress
 from smoothcert.radii import named_radii
 from smoothcert.seeding import check_seed
@@ -24,7 +24,7 @@ from smoothcert.workflows.attack_plan import AttackPlan
 
 def attack_images(
     classifier: SmoothedClassifier,
-    dataset: Dataset,
+    dataset: Dataset | TorchData,
     *,
     radii: float | Sequence[float],
     indices: Sequence[int] | None = None,
@@ -67,7 +67,7 @@ def attack_images(
         show_progress: None shows it on a terminal only.
         on_plan: told what will be run and what it costs at most, before the first step.
     """
-    check_subjects(classifier, dataset)
+    dataset = check_subjects(classifier, dataset)
     if run is not None:
         check_kind("run", run, Run, "a Run: Run.open(folder), or what certify returned")
     record = AttackMemory() if out is None else AttackRecord(check_path("out", out))

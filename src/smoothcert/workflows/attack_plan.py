@@ -88,7 +88,7 @@ class AttackPlan:
         return {
             "model": identities(self.classifier.model)[0],
             "noise": self.classifier.noise.describe(),
-            "dataset": {"name": dataset.name, "split": dataset.split, "digest": dataset.digest},
+            "dataset": dataset.record,
             "indices": list(self.indices),
             "method": self.method,
             "steps": self.steps,

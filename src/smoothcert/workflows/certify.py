@@ -22,7 +22,7 @@ from smoothcert.certificates import (
     check_subjects,
     warn_out_of_reach,
 )
-from smoothcert.data import Dataset, check_indices
+from smoothcert.data import Dataset, TorchData, check_indices
 from smoothcert.ensembles import refuse_overlap
 from smoothcert.errors import EngineDisagreementError, UnsoundModelError
 from smoothcert.execution import certify_images
@@ -43,7 +43,7 @@ from smoothcert.store import (
 
 def certify(
     classifier: SmoothedClassifier,
-    dataset: Dataset,
+    dataset: Dataset | TorchData,
     *,
     procedure: Procedure | None = None,
     alpha: float = 0.001,
@@ -62,7 +62,7 @@ def certify(
 
     Args:
         classifier: what to certify.
-        dataset: images and labels.
+        dataset: images and labels; a data set or a loader of torch is read whole first (`Dataset.from_torch`).
         procedure: how to spend votes; CERTIFY with 100 + 100,000 by default.
         alpha: error probability per image, one-sided.
         seed: None draws a secret one and records it; on resume the recorded one is used.
@@ -74,7 +74,7 @@ def certify(
         resume: continue the run in `out`, or start it if there is none.
         show_progress: None shows it on a terminal only.
     """
-    check_subjects(classifier, dataset)
+    dataset = check_subjects(classifier, dataset)
     check_kind("engine", engine, str, "the name of an engine, or auto")
     folder = None if out is None else check_path("out", out)
     with hold(folder):  # before the first check, so that nobody works in vain

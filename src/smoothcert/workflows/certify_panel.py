@@ -8,7 +8,7 @@ from pathlib import Path
 
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, check_subjects
-from smoothcert.data import Dataset
+from smoothcert.data import Dataset, TorchData
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.store import (
     PanelWriter,
@@ -27,7 +27,7 @@ from smoothcert.workflows.certify import Order, left_open
 
 def certify_panel(
     classifier: SmoothedClassifier,
-    dataset: Dataset,
+    dataset: Dataset | TorchData,
     *,
     outs: Mapping[str, str | Path | None],
     procedure: Procedure | None = None,
@@ -52,7 +52,7 @@ def certify_panel(
 
     The other arguments are those of `certify`.
     """
-    check_subjects(classifier, dataset)
+    dataset = check_subjects(classifier, dataset)
     check_kind("outs", outs, Mapping, "a table of run folders (or None) by name")
     if folders is not None:
         check_kind("folders", folders, Mapping, "a table of model folders by name")

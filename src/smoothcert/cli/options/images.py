@@ -1,4 +1,4 @@
-"""Test images on the command line: where they come from, and which of them."""
+"""Images on the command line: where they come from, and which of them."""
 
 from __future__ import annotations
 
@@ -10,46 +10,80 @@ from typing import Annotated
 import typer
 
 from smoothcert.cli.options.paths import path_option
-from smoothcert.data import DATASETS, Dataset, load_dataset, select_indices
+from smoothcert.data import DATASETS, Dataset, find_source, load_dataset, select_indices
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import trained_on
+from smoothcert.folders import held_out_by, trained_on
 from smoothcert.visible import brief
 
-_PANEL = "Test images"
+_PANEL = "Images"
+_INDICES = typer.Option(
+    "--indices",
+    help="Places of images, from 0 on: 3,5,9 are three; A:B is A to B-1; A: goes to the end; A:B:K takes every K-th of "
+    "them; parts may be mixed, 0:100,200:300:5,7.",
+    rich_help_panel=_PANEL,
+)
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where test images come from."""
+    """Where images come from."""
 
     dataset: Annotated[
         str | None,
         typer.Option(
-            "--dataset", help="Name of the data set; the model's own by default.", rich_help_panel=_PANEL
+            "--dataset",
+            help="Name of a data set, or the path of your own: an .npz file (arrays images, labels) or a folder of "
+            "class folders. The model's own by default.",
+            rich_help_panel=_PANEL,
         ),
     ] = None
     data_dir: Annotated[
         Path | None, path_option("--data-dir", text="Where the data set's files are.", panel=_PANEL)
     ] = None
+    split: Annotated[
+        str,
+        typer.Option(
+            "--split",
+            help="Part of the data set: test, or train or holdout as the model's training parted them.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = "test"
 
     def load(self, model: Path) -> Dataset:
-        """Read the test split of the named data set, or of that which a model, or all of its members, learnt from."""
-        return load_dataset(self.dataset or _own_dataset(model), split="test", data_dir=self.data_dir)
+        """Read a split of the named data set, or of that which a model, or all of its members, learnt from."""
+        name = self.dataset or _own_dataset(model)
+        size = None if self.split == "test" else _held_out_by(model, name, self.data_dir)
+        return load_dataset(name, self.split, self.data_dir, holdout=size)
 
 
 @dataclass(frozen=True)
 class Subset:
-    """Which test images; all where nothing is said."""
+    """Which images of the split; all where nothing is said."""
 
     every: Annotated[
-        int | None, typer.Option("--every", help="Every K-th test image.", rich_help_panel=_PANEL)
+        int | None,
+        typer.Option("--every", help="Every K-th image: 0, K, 2K, ..", rich_help_panel=_PANEL),
+    ] = None
+    offset: Annotated[
+        int | None,
+        typer.Option(
+            "--offset",
+            help="Leave out the first K images, then take every, at most max.",
+            rich_help_panel=_PANEL,
+        ),
+    ] = None
+    max: Annotated[
+        int | None,
+        typer.Option(
+            "--max",
+            help="At most N images, whatever their index (the field's scripts compare theirs with the index).",
+            rich_help_panel=_PANEL,
+        ),
     ] = None
     first: Annotated[
-        int | None, typer.Option("--first", help="The first N test images.", rich_help_panel=_PANEL)
+        int | None, typer.Option("--first", help="The first N images.", rich_help_panel=_PANEL)
     ] = None
-    indices: Annotated[
-        str | None, typer.Option("--indices", help="Test images A:B.", rich_help_panel=_PANEL)
-    ] = None
+    indices: Annotated[str | None, _INDICES] = None
 
     @property
     def is_chosen(self) -> bool:
@@ -59,6 +93,20 @@ class Subset:
     def pick(self, images: Dataset) -> Sequence[int]:
         """Return the places of the images."""
         return select_indices(len(images), **asdict(self))
+
+
+def _held_out_by(model: Path, name: str, data_dir: Path | None) -> int | None:
+    """Return how many images the training of a model held out of the data set it is asked about; None for the usual."""
+    # A file is known by its own name, wherever it lies; a folder of pictures by that of its kind.
+    if {find_source(name, data_dir)[0], Path(name).name}.isdisjoint(trained_on(model)):
+        return None
+    sizes = held_out_by(model)
+    if len(sizes) > 1:
+        raise InvalidArgumentError(
+            f"--split must be test: the members of {model} held out different numbers of images, so that train and "
+            "holdout are not the same for all"
+        )
+    return sizes[0]
 
 
 def _own_dataset(model: Path) -> str:

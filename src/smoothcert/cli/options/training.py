@@ -20,6 +20,14 @@ _HEADS = "Heads"
 class Training:
     """What decides the weights beside the recipe's settings."""
 
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            help="Name of a data set, or the path of your own: an .npz file (arrays train_images, train_labels) or a "
+            "folder of class folders. The recipe's by default.",
+        ),
+    ] = None
     data_dir: opt.DataDir = None
     max_train_images: Annotated[
         int | None, typer.Option("--max-train-images", help="Train on that many images only.")
@@ -63,6 +71,7 @@ class Training:
         told = [f"{name}={value}" for name, value in own.items() if value is not None]
         config = changes.config(recipe, row, told)
         extra = {
+            "dataset": self.dataset,
             "max_train_images": self.max_train_images,
             "classifier": None if self.classifier is None else str(self.classifier),
             "data_dir": None if self.data_dir is None else str(self.data_dir),

@@ -21,6 +21,7 @@ from smoothcert.data.picture import CROP
 from smoothcert.data.source import DataSource, Request
 from smoothcert.data.splits import SPLITS, keyed_fraction
 from smoothcert.errors import DataError
+from smoothcert.reading import kind_of
 
 _TEST_SHARE = 0.2  # of a folder that is not split into train/ and test/
 
@@ -57,4 +58,5 @@ FOLDER = DataSource(
     mean=(0.485, 0.456, 0.406),  # ImageNet's, as the usual place to start from
     std=(0.229, 0.224, 0.225),
     augmentation="resized-crop-flip",
+    reads=lambda path: kind_of(path) == "folder",
 )

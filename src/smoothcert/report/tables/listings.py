@@ -35,7 +35,7 @@ def list_datasets(text: str = "") -> Listing:
     return [
         {
             "name": name,
-            "image": "x".join(map(str, source.input_shape)),
+            "image": "as it is" if source.input_shape is None else "x".join(map(str, source.input_shape)),
             "classes": source.num_classes or "any",
             "training images": source.train_size or "any",
             "splits": ", ".join(source.splits),
@@ -71,7 +71,7 @@ def list_recipes(text: str = "") -> Listing:
         recipe = load_recipe(name)
         config = recipe.config()
         model = (
-            describe_denoiser(config.model, DATASETS[config.dataset].input_shape)
+            describe_denoiser(config.model, DATASETS[config.dataset].input_shape or ())
             if config.model in DENOISERS
             else describe_model(config.model, config.heads, config.split)
         )

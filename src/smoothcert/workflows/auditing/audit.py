@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from smoothcert.arguments import check_path
 from smoothcert.certificates import Certification, SmoothedClassifier
-from smoothcert.data import Dataset
+from smoothcert.data import Dataset, TorchData
 from smoothcert.errors import DamagedRunError, InvalidArgumentError, SmoothcertError
 from smoothcert.progress import progress
 from smoothcert.sampling import Chunk, check_batch_size, check_workers
@@ -40,7 +40,7 @@ def audit(
     run: str | Path,
     *,
     model: Source | None = None,
-    dataset: Dataset | str | None = None,
+    dataset: Dataset | TorchData | str | None = None,
     data_dir: str | Path | None = None,
     fraction: float | None = None,
     seed: int | None = None,
@@ -57,7 +57,7 @@ def audit(
     Args:
         run: the run folder.
         model: folder of the model, a classifier or a callable; by default where the run says it was.
-        dataset: a data set or its name; by default the one of the manifest.
+        dataset: a data set, its name or its path; by default the one of the manifest, where the run noted it.
         data_dir: folder of the data set's files; by default where the run says they were.
         fraction: share of the chunks to draw again, from 0 to 1; None: .01, at least 256 chunks.
         seed: of the choice of chunks; None draws a secret one.

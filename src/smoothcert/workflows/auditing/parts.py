@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from smoothcert.certificates import SmoothedClassifier, identities, is_settled
-from smoothcert.data import Dataset, load_dataset
+from smoothcert.data import DATASETS, Dataset, TorchData, is_torch_data, load_dataset
 from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
 from smoothcert.folders import load_model
 from smoothcert.networks import classifiers_of
@@ -95,7 +95,7 @@ def find_dataset(
     stored: StoredRun,
     run: Path,
     origin: Origin,
-    given: Dataset | str | None,
+    given: Dataset | TorchData | str | None,
     data_dir: Path | None,
     report: AuditReport,
 ) -> Dataset | None:
@@ -110,17 +110,27 @@ def find_dataset(
         report: told what is wrong.
     """
     wanted = stored.manifest["dataset"]
+    if is_torch_data(given):
+        given = Dataset.from_torch(given)
     if isinstance(given, Dataset):
         images = given
     else:
-        if data_dir is None and "data_dir" in origin:
+        name = wanted["name"] if given is None else str(given)
+        if data_dir is None and "data_dir" in origin and (given is None or given in DATASETS):
             data_dir = run / origin["data_dir"]
             report.note(
                 f"its images were read from {_plain(data_dir)}, as the run says; that they are what their name says "
                 "is for you to know"
             )
+        if given is None and name not in DATASETS and data_dir is not None:
+            name, data_dir = str(data_dir), None  # a file of the user's own, named after itself
+        elif given is None and name not in DATASETS:  # a path in the manifest is not followed
+            report.note(f"its images are {name!r}, arrays of the user's own; give them with --dataset FILE")
+            return None
         try:
-            images = load_dataset(given or wanted["name"], split=wanted["split"], data_dir=data_dir)
+            images = load_dataset(
+                name, split=wanted["split"], data_dir=data_dir, holdout=wanted.get("holdout")
+            )
         except SmoothcertError as error:
             if given is not None:
                 raise
