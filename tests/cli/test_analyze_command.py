@@ -73,6 +73,27 @@ def test_the_printed_table(smoothcert, folders, monkeypatch):
     assert "radii provable up to" in " ".join(out.split())
 
 
+def test_an_adaptive_log_at_its_target(smoothcert, refused, folders, tmp_path):
+    """Two of three certified at the radius, one of them right: the column says 1, and the option which radius."""
+    log = tmp_path / "adaptive_log"
+    header = "idx\tlabel\tpredict\tradius proved\tcorrect\tlevels_needed\testimated_pr\ttime"
+    rows = [
+        "0\t1\t1\t1\t1\t0\t.9\t0:00:01",
+        "1\t1\t2\t1\t0\t0\t.9\t0:00:01",
+        "2\t1\t-1\t-1\t0\t0\t.5\t0:00:01",
+    ]
+    log.write_text("\n".join([header, *rows]) + "\n")
+    assert "--target" in refused(smoothcert("analyze", log))
+    code, out, err = smoothcert(
+        "analyze", log, folders / "fixed", "--target", "0.75", "--radii", "0.75,1", "--json"
+    )
+    assert (code, err) == (0, f"{log}: columns ignored: levels_needed, estimated_pr\n")
+    found = json.loads(out)[0]
+    assert found["certified_accuracy"] == {"0.75": 1 / 3, "1.00": None}
+    assert (found["acr"], found["abstained"]) == (0.25, 1 / 3)
+    assert "there is none" in refused(smoothcert("analyze", folders / "fixed", "--target", "0.75"))
+
+
 def test_time_is_compared_with_a_run_that_has_some(smoothcert, folders, refused, tmp_path):
     seconds = {name: np.mean(sc.Run.open(folders / name).column("seconds")) for name in ("fixed", "staged")}
     found = told(smoothcert, folders / "staged", "--against", folders / "fixed")[0]
@@ -112,8 +133,8 @@ def test_an_attack_on_a_run_asks_no_radius_that_the_run_did_not(folders):
         ("--radii nan", "each of --radii must be a finite number >= 0"),
         ("--radii 1e300", "each of --radii must be at most"),
         ("--radii " + ",".join(["1"] * 300), "--radii must hold from 1 to 256 numbers"),
-        ("--variance --radii 0", "no --against, --norm, --radii or --intervals"),
-        ("--variance --intervals", "no --against, --norm, --radii or --intervals"),
+        ("--variance --radii 0", "no --against, --norm, --radii, --intervals or --target"),
+        ("--variance --intervals", "no --against, --norm, --radii, --intervals or --target"),
     ],
 )
 def test_mistakes(options, sentence, smoothcert, folders, refused):

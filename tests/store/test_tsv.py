@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import smoothcert as sc
-from smoothcert.certificates import Results
+from smoothcert.certificates import Note, Results
 from smoothcert.errors import FormatError, StoreError
 from smoothcert.report.summary import Summary
 from smoothcert.rounding import floor_digits
-from smoothcert.store import format_tsv, read_tsv
+from smoothcert.store import format_tsv, read_log, read_tsv
 from smoothcert.store.tsv import clock
 
 HEADER = "idx\tlabel\tpredict\tradius\tcorrect\ttime"
@@ -28,6 +28,15 @@ def run_of(radii, seconds=None, predicted=None):
         for i, radius in enumerate(radii)
     ]
     return sc.Run("made up", {"indices": [row[0] for row in rows]}, rows, [], [])
+
+
+# The headers of the scripts of Horvath et al., "Boosting randomized smoothing with variance reduced classifiers".
+ADAPTIVE = "idx\tlabel\tpredict\tradius proved\tcorrect\tlevels_needed\testimated_pr\ttime"
+ADAPTIVE_CONSENSUS = (
+    "idx\tlabel\tpredict\tradius proved\tcorrect\tlevels_needed\testimated_pr\tsamples_needed\tearly_stoppings\t"
+    "additional_batches_needed\ttime"
+)
+CONSENSUS = f"{HEADER}\tearly_stopping_ratio\tadditional_batches\testimated_pr"
 
 
 def read(tmp_path, *lines, header=HEADER):
@@ -79,6 +88,8 @@ def test_radii_are_rounded_down_by_less_than_a_millionth(tmp_path):
         ("12.75", 12.75),
         ("0", 0),
         ("25:00:00", 90_000),
+        ("1 day, 1:00:00", 90_000),
+        ("2 days, 0:00:01.500000", 172_801.5),
     ],
 )
 def test_times_in_either_form(text, seconds, tmp_path):
@@ -135,6 +146,7 @@ BAD_ROWS = {
     "wrong but is not": ("3\t7\t7\t0.25\t0\t1", "correct is 0, but label is 7 and predict is 7"),
     "correct abstention": ("3\t7\t-1\t0.0\t1\t1", "correct is 1"),
     "time in words": ("3\t7\t7\t0.25\t1\tsoon", "'soon'"),
+    "days in words": ("3\t7\t7\t0.25\t1\tsome days, 0:00:01", "'some'"),
     "NaN time": ("3\t7\t7\t0.25\t1\tnan", "time nan"),
     "negative time": ("3\t7\t7\t0.25\t1\t-1", "time -1"),
 }
@@ -210,6 +222,79 @@ def test_round_trip_of_a_run(classifier, digits, tmp_path):
     assert seconds == pytest.approx(run.column("seconds"), abs=1e-6)
     assert len(set(results.predicted.tolist()) - {-1}) > 0
     assert results.average_radius() <= run.average_radius() < results.average_radius() + 1e-6
+
+
+def adaptive_log(tmp_path, header=ADAPTIVE):
+    """Four images at one radius: right, wrong, and two that were given up, one after a day."""
+    more = "\t1200\t900\t3" if header == ADAPTIVE_CONSENSUS else ""
+    rows = [
+        f"0\t3\t3\t1\t1\t0\t0.999{more}\t0:00:00.412339",
+        f"20\t7\t5\t1\t0\t1\t0.9731{more}\t0:00:04",
+        f"40\t8\t-1\t-1\t0\t0\t0.514{more}\t0:00:00.400001",
+        f"60\t6\t-1\t-1\t0\t1\t0.8612{more}\t1 day, 0:00:00",
+    ]
+    file = tmp_path / "adaptive_log"
+    file.write_text("\n".join([header, *rows]) + "\n")
+    return file
+
+
+@pytest.mark.parametrize(
+    "header, ignored",
+    [
+        (ADAPTIVE, ("levels_needed", "estimated_pr")),
+        (
+            ADAPTIVE_CONSENSUS,
+            (
+                "levels_needed",
+                "estimated_pr",
+                "samples_needed",
+                "early_stoppings",
+                "additional_batches_needed",
+            ),
+        ),
+    ],
+)
+def test_adaptive_logs_are_about_one_radius(header, ignored, tmp_path):
+    log = read_log(adaptive_log(tmp_path, header), target=0.5)
+    assert log.results.radius.tolist() == [0.5, 0.5, 0, 0]
+    assert log.results.predicted.tolist() == [3, 5, -1, -1]
+    assert log.results.correct.tolist() == [True, False, False, False]
+    assert log.results.certified_accuracy([0.5, 0.500001]).tolist() == [0.25, 0]
+    assert (log.results.abstained(), log.ignored) == (0.5, ignored)
+    assert log.seconds.tolist() == [0.412339, 4, 0.400001, 86_400]
+    # Below the radius more images may be certified, and above it nothing was asked.
+    assert log.reach.note(0.5, 0.25) is None
+    assert log.reach.note(0.25, 0.25) is Note.AT_LEAST
+    assert log.reach.note(0.75, 0.0) is Note.NOT_ASKED
+
+
+def test_an_adaptive_log_does_not_tell_its_radius(tmp_path):
+    with pytest.raises(FormatError, match="does not tell which; say it with target"):
+        read_log(adaptive_log(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "row", ["3\t7\t7\t-1\t1\t0\t0.9\t1", "3\t7\t-1\t1\t0\t0\t0.9\t1", "3\t7\t7\t0.5\t1\t0\t0.9\t1"]
+)
+def test_an_adaptive_row_that_contradicts_itself(row, tmp_path):
+    (tmp_path / "log").write_text(f"{ADAPTIVE}\n{row}\n")
+    with pytest.raises(FormatError, match=r"line 2: radius proved is .* fix or remove the line"):
+        read_log(tmp_path / "log", target=0.5)
+
+
+def test_a_consensus_log_has_radii_and_more_columns(tmp_path):
+    (tmp_path / "log").write_text(f"{CONSENSUS}\n{GOOD}\t0.93\t12\t0.9931\n")
+    log = read_log(tmp_path / "log", target=0.5)  # which it has no use for
+    assert log.results.radius.tolist() == [0.25]
+    assert log.ignored == ("early_stopping_ratio", "additional_batches", "estimated_pr")
+    assert log.reach.asked is None
+
+
+def test_a_layout_that_is_not_known_is_told_by_its_columns(tmp_path):
+    with pytest.raises(
+        FormatError, match=r"missing column radius, correct; .* it has 'idx', 'label', 'predict', 'Sta"
+    ):
+        read(tmp_path, GOOD, header="idx\tlabel\tpredict\tSta_correct\ttime")
 
 
 PUBLISHED = {

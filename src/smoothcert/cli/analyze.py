@@ -14,7 +14,7 @@ from smoothcert.certificates import MOST_RADII, check_list, check_radius
 from smoothcert.cli import options as opt
 from smoothcert.cli.variance import Variance
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.report import Summary, members_to_json, print_summaries, time_factor
+from smoothcert.report import Summary, members_to_json, print_summaries, say, time_factor
 from smoothcert.store import Run
 
 
@@ -33,6 +33,13 @@ def analyze(
         str | None,
         typer.Option(
             "--radii", help="Radii to read certified accuracy at, such as 0,0.5,1; a grid by default."
+        ),
+    ] = None,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            "--target",
+            help="The radius that an adaptive log is about, where its column `radius proved` only says 1 or -1.",
         ),
     ] = None,
     intervals: Annotated[
@@ -56,23 +63,41 @@ def analyze(
 
       smoothcert analyze runs/adaptive --against runs/certify --json
 
+      smoothcert analyze adaptive_log --target 0.5
+
       smoothcert analyze demo/models/ensemble --variance --dataset digits --out figures
     """
     if variance.variance:
-        if len(paths) != 1 or against or norm or radii or intervals:
+        if len(paths) != 1 or against or norm or radii or intervals or target is not None:
             raise InvalidArgumentError(
-                "--variance takes one ensemble folder, and no --against, --norm, --radii or --intervals"
+                "--variance takes one ensemble folder, and no --against, --norm, --radii, --intervals or --target"
             )
         variance.study(paths[0], as_json=as_json)
         return
     variance.refuse()
     grid = None if radii is None else _read_radii(radii)
     reference = None if against is None else _reference(against)
-    summaries = [Summary.of_path(path, norm) for path in paths]
+    if target is not None:
+        check_radius("--target", target)
+    summaries = [Summary.of_path(path, norm, target) for path in paths]
+    if target is not None and not any(
+        one.told is not None and one.told.asked == (target,) for one in summaries
+    ):
+        raise InvalidArgumentError(
+            "--target is for logs that say `radius proved`, and there is none; leave it out"
+        )
+    _tell_ignored(summaries)
     if as_json:
         _print_json(summaries, grid, reference)
     else:
         print_summaries(summaries, grid, intervals=intervals, reference=reference)
+
+
+def _tell_ignored(summaries: list[Summary]) -> None:
+    """Say which columns of logs were not read."""
+    for summary in summaries:
+        if summary.ignored:
+            say(f"{summary.name}: columns ignored: {', '.join(summary.ignored)}", error=True)
 
 
 def _print_json(

@@ -39,6 +39,7 @@ class Summary:
         cost: what early stopping saved; empty for a log.
         default: what the default bound proves from the same votes, for a run that bounds the runner-up.
         told: which radii a log says that it can speak of; None for a run, whose manifest says it.
+        ignored: columns of a log that were not read.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Summary:
     cost: Mapping[str, Any] = field(default_factory=dict)
     default: Results | None = None
     told: Reach | None = None
+    ignored: tuple[str, ...] = ()
 
     @classmethod
     def of_run(cls, run: Run, name: str | None = None) -> Summary:
@@ -68,12 +70,13 @@ class Summary:
         )
 
     @classmethod
-    def of_path(cls, path: Path, norm: str | None = None) -> Summary:
+    def of_path(cls, path: Path, norm: str | None = None, target: float | None = None) -> Summary:
         """Summarise a run folder or a log in the field's columns.
 
         Args:
             path: the folder or file.
             norm: norm to give a run's radii in; the noise's own by default.
+            target: the radius that an adaptive certification asked about, for a log that does not tell.
         """
         if path.is_dir():
             run = Run.open(path)
@@ -84,8 +87,9 @@ class Summary:
             raise InvalidArgumentError(
                 f"{path} is a log, which tells neither norm nor image size; give its run folder, or leave norm out"
             )
-        log = read_log(path)
-        return cls(name=str(path), results=log.results, seconds=float(log.seconds.sum()), told=log.reach)
+        log = read_log(path, target)
+        seconds = float(log.seconds.sum())
+        return cls(str(path), log.results, seconds, told=log.reach, ignored=log.ignored)
 
     @property
     def largest_radius(self) -> float:

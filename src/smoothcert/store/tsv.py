@@ -13,14 +13,15 @@ from smoothcert.certificates import Reach, Results
 from smoothcert.errors import FormatError, StoreError
 from smoothcert.reading import read_bytes
 from smoothcert.rounding import floor_digits
-from smoothcert.store.log_reach import read_reach
+from smoothcert.store.log_columns import COLUMNS, LogColumns, find_columns
+from smoothcert.store.log_reach import largest_found, read_reach
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
 from smoothcert.store.rows import MOST_LABEL
 from smoothcert.store.run import Run
 
-COLUMNS = ("idx", "label", "predict", "radius", "correct", "time")
 _MOST_BYTES = 2**24  # some 500,000 images
 _WIDEST = 2**12  # letters of a line
+_DAY = 86_400  # seconds
 
 
 @dataclass(frozen=True)
@@ -31,11 +32,13 @@ class Log:
         results: the certificates.
         seconds: of each image.
         reach: which radii they can speak of, as far as the log or the file beside it tells.
+        ignored: names of columns that were not read.
     """
 
     results: Results
     seconds: NDArray[np.float64]
     reach: Reach
+    ignored: tuple[str, ...] = ()
 
 
 def clock(seconds: float) -> str:
@@ -72,42 +75,46 @@ def read_tsv(path: str | Path) -> tuple[Results, np.ndarray]:
     return log.results, log.seconds
 
 
-def read_log(path: str | Path) -> Log:
-    """Return what a log in the field's columns holds; arguments and refusals as for `read_tsv`."""
+def read_log(path: str | Path, target: float | None = None) -> Log:
+    """Return what a log in the field's columns holds; refusals as for `read_tsv`.
+
+    Args:
+        path: a tab-separated file; further columns are ignored, and told.
+        target: the radius that an adaptive certification asked about, for a log that says `radius proved`; in pixel
+            units. Others have radii of their own.
+    """
     file = Path(path)
     content = read_bytes(file, StoreError, most=_MOST_BYTES)
     try:
         lines = content.decode("utf-8").splitlines()
     except UnicodeDecodeError as error:
         raise FormatError(f"{file} is not text: {error}") from error
-    header = lines[0].split("\t") if lines else []
-    missing = [name for name in COLUMNS if name not in header]
-    if missing:
-        raise FormatError(
-            f"{file} line 1: missing column {', '.join(missing)}; expected {' '.join(COLUMNS)}, tab-separated, "
-            "as export --format tsv writes them"
-        )
-    places = [header.index(name) for name in COLUMNS]
+    columns = find_columns(file, lines[0][:_WIDEST].split("\t") if lines else [], target)
     numbers, values = array("q"), array("d")  # not lists: a log may have a million lines
     for number, line in enumerate(lines[1:], start=2):
         if line.strip():
             numbers.append(number)
-            values.extend(_row(file, number, line, places))
+            values.extend(_row(file, number, line, columns))
     table = np.array(values, dtype=np.float64).reshape(-1, 5)
     index, label, predicted = table[:, :3].T.astype(np.int64)
     _refuse_repeats(file, np.array(numbers), index)
     results = Results(index, label, predicted, table[:, 3])
-    return Log(results, table[:, 4], read_reach(file, content, results))
+    if columns.target is None:
+        reach = read_reach(file, content, results)
+    else:
+        reach = Reach(largest_found(results), (columns.target,), is_known=False)
+    return Log(results, table[:, 4], reach, columns.ignored)
 
 
-def _row(file: Path, number: int, line: str, places: list[int]) -> tuple[int, int, int, float, float]:
+def _row(file: Path, number: int, line: str, columns: LogColumns) -> tuple[int, int, int, float, float]:
     """Read one line: (idx, label, predict, radius, seconds)."""
     cells = line[:_WIDEST].split("\t")
     try:
         if len(line) > _WIDEST:
             raise ValueError(f"longer than {_WIDEST} letters")
-        idx, label, predict, radius, correct, time = (cells[place] for place in places)
-        row = (int(idx), int(label), int(predict), float(radius), _seconds(time))
+        idx, label, predict, radius, correct, time = (cells[place] for place in columns.places)
+        predicted = int(predict)
+        row = (int(idx), int(label), predicted, columns.radius(radius, predicted), _seconds(time))
         if not 0 <= row[3] <= MOST_RADIUS:
             raise ValueError(f"radius {radius} is not a finite number >= 0, or above {MOST_RADIUS:g}")
         if not 0 <= row[0] <= MOST_INDEX:
@@ -127,10 +134,13 @@ def _row(file: Path, number: int, line: str, places: list[int]) -> tuple[int, in
 
 
 def _seconds(text: str) -> float:
-    """Read H:MM:SS.ffffff (hours and minutes may be missing) or plain seconds."""
+    """Read H:MM:SS.ffffff (hours and minutes may be missing), after "2 days, " if it took so long, or plain seconds."""
+    days, _, clock_time = text.rpartition(", ")
     total = 0.0
-    for part in text.split(":"):
+    for part in clock_time.split(":"):
         total = total * 60 + float(part)
+    if days:
+        total += _DAY * int(days.removesuffix("s").removesuffix(" day"))
     if not 0 <= total < float("inf"):
         raise ValueError(f"time {text} is not a finite number >= 0")
     return total
