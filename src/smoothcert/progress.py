@@ -4,19 +4,25 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
 _SILENT_SECONDS = 2.0
 _LINE_SECONDS = 10.0
+_BAR_SECONDS = 1.0  # between estimates of the time left
+TimeLeft = Callable[[], float | None]
+"""Says how many seconds are left; None if it cannot."""
 
 
 class Progress(Protocol):
     """Told how far a job has come."""
 
-    def __call__(self, done: int, note: str) -> None:
-        """Take the number of finished items and a few words about them."""
+    def __call__(self, done: int, note: str, left: TimeLeft | None = None) -> None:
+        """Take the number of finished items, a few words about them, and who knows how long the rest will take.
+
+        Without the last, the items left are expected to take as long as those finished. It is asked only when shown.
+        """
         ...
 
 
@@ -39,7 +45,7 @@ def progress(title: str, total: int, *, shown: bool | None = None) -> Iterator[P
         yield _Lines(title, total)
 
 
-def _silent(done: int, note: str) -> None:
+def _silent(done: int, note: str, left: TimeLeft | None = None) -> None:
     """Show nothing."""
 
 
@@ -50,37 +56,55 @@ class _Lines:
         self.title, self.total, self.begin = title, total, time.monotonic()
         self.next_line = self.begin + _SILENT_SECONDS
 
-    def __call__(self, done: int, note: str) -> None:
+    def __call__(self, done: int, note: str, left: TimeLeft | None = None) -> None:
         now = time.monotonic()
         if now < self.next_line:
             return
         self.next_line = now + _LINE_SECONDS
-        left = f", {(now - self.begin) / done * (self.total - done):.0f} s left" if done else ""
-        print(f"{self.title}: {done} of {self.total}{left}; {note}", file=sys.stderr, flush=True)
+        told = _time_left(now - self.begin, done, self.total, left)
+        print(
+            f"{self.title}: {done} of {self.total}{told and ', '}{told}; {note}", file=sys.stderr, flush=True
+        )
+
+
+def _time_left(elapsed: float, done: int, total: int, left: TimeLeft | None) -> str:
+    """Return the time left in words; empty where nothing tells."""
+    seconds = left() if left is not None else elapsed / done * (total - done) if done else None
+    if seconds is None:
+        return ""
+    for unit, length in (("h", 3600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.1f} {unit} left"
+    return f"{seconds:.0f} s left"
 
 
 @contextmanager
 def _bar(title: str, total: int) -> Iterator[Progress]:
     """Show a bar that starts after two seconds, so that short jobs leave no trace."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
     from rich.progress import Progress as Bar
 
     columns = (
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         MofNCompleteColumn(),
-        TimeRemainingColumn(),
+        TextColumn("{task.fields[left]}", markup=False),
         TextColumn("{task.fields[note]}", markup=False),
     )
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
-    task = bar.add_task(title, total=total, note="")
+    task = bar.add_task(title, total=total, note="", left="")
     begin = time.monotonic()
+    next_told, told = begin + _SILENT_SECONDS, ""
 
-    def show(done: int, note: str) -> None:
-        if not bar.live.is_started and time.monotonic() - begin > _SILENT_SECONDS:
-            bar.start()
-        bar.update(task, completed=done, note=note)
+    def show(done: int, note: str, left: TimeLeft | None = None) -> None:
+        nonlocal next_told, told
+        now = time.monotonic()
+        if now >= next_told:
+            if not bar.live.is_started:
+                bar.start()
+            next_told, told = now + _BAR_SECONDS, _time_left(now - begin, done, total, left)
+        bar.update(task, completed=done, note=note, left=told)
 
     try:
         yield show

@@ -11,6 +11,7 @@ import torch
 
 from smoothcert.certificates.certificate import Certificate, Verdict
 from smoothcert.certificates.certification import Certification
+from smoothcert.certificates.procedure import Plan
 from smoothcert.sampling import PanelSampling, VoteSource
 
 
@@ -31,6 +32,11 @@ class PanelCertification(VoteSource):
         """Return the panel of certifications that have one source of votes."""
         shared = {field.name: getattr(parts[0], field.name) for field in fields(VoteSource)}
         return cls(parts=tuple(parts), **shared)
+
+    @property
+    def plan(self) -> Plan:
+        """The procedure, bound to noise and alpha; the same for all parts."""
+        return self.parts[0].plan
 
     def sampling(self, index: int, image: torch.Tensor, saved: Any = None) -> PanelSampling[Verdict]:
         """Return an image's samplings from the start, or from where `save` left them; as `Certification.sampling`."""

@@ -9,7 +9,8 @@ from typing import Any, Protocol, TypeVar
 import torch
 
 from smoothcert.arguments import usable_cores
-from smoothcert.certificates import Certificate, Certification
+from smoothcert.certificates import Certificate, Certification, Plan
+from smoothcert.execution.time_left import TimeLeft
 from smoothcert.progress import Progress, progress
 from smoothcert.sampling import Sampling, check_batch_size
 
@@ -38,6 +39,11 @@ class SamplingOfImage(Sampling, Protocol):
         """Votes counted so far."""
         ...
 
+    @property
+    def leading(self) -> int:
+        """Those of them that are for the leading class."""
+        ...
+
 
 Under = TypeVar("Under", bound=SamplingOfImage)
 Product = TypeVar("Product")
@@ -47,6 +53,11 @@ Made = TypeVar("Made", covariant=True)
 
 class Certifies(Protocol[Under, Made]):
     """What is done with each image: a `Certification`, or that of a panel."""
+
+    @property
+    def plan(self) -> Plan:
+        """The procedure, bound to noise and alpha."""
+        ...
 
     def sampling(self, index: int, image: torch.Tensor, saved: Any = None) -> Under:
         """Return an image's sampling from the start, or from where `save` left it."""
@@ -110,23 +121,32 @@ def certify_images(
         show: told about progress.
     """
 
+    last_save, left = time.monotonic(), TimeLeft(certification.plan, len(indices))
+    done = votes = restored = 0
+
     def samplings() -> Iterator[Under]:
+        nonlocal restored
         for index in indices:
             state = None if saved is None else saved(index)
-            yield certification.sampling(index, source.image(index), state)
-
-    last_save = time.monotonic()
-    done = votes = 0
+            begun = certification.sampling(index, source.image(index), state)
+            restored += begun.votes_counted
+            yield begun
 
     def on_decided(sampling: Under) -> None:
         nonlocal done, votes
         sink.finished(certification.conclude(sampling))
         done, votes = done + 1, votes + sampling.votes_counted
-        show(done, f"{votes:,} votes")
+        left.decided(sampling.votes_counted)
 
     def on_batch(under_way: list[Under]) -> None:
         nonlocal last_save
-        show(done, f"{votes + sum(one.votes_counted for one in under_way):,} votes")
+        counted = votes + sum(one.votes_counted for one in under_way)
+        left.drawn(counted - restored)
+        show(
+            done,
+            f"{counted:,} votes",
+            lambda: left.seconds([(one.leading, one.votes_counted) for one in under_way]),
+        )
         if time.monotonic() - last_save >= SAVE_SECONDS:
             states = {one.index: certification.save(one) for one in under_way if one.votes_counted}
             sink.unfinished({index: state for index, state in states.items() if state is not None})

@@ -56,6 +56,7 @@ class ImageSampling(Generic[Conclusion]):
         self.seconds = 0.0  # of one worker, up to the decision
         self.wasted = 0  # votes drawn beyond the decision
         self.packed_votes: dict[str, bytes] = {}  # all of them, by phase, once decided
+        self._all_votes = np.zeros(self.num_classes, dtype=np.int64)  # over all phases
         self._log = VoteLog()
         self._passes_by_chunk = array("q")  # for snapshots
         self._look = 0  # global number of the next look
@@ -67,6 +68,11 @@ class ImageSampling(Generic[Conclusion]):
         self._waiting: dict[int, ChunkVotes] = {}
         self._votes = np.zeros(self.num_classes, dtype=np.int64)
         self._log.start(self._phase.name)
+
+    @property
+    def leading(self) -> int:
+        """Votes for the leading class over all phases; for estimates of the time left, no certificate rests on it."""
+        return int(self._all_votes.max())
 
     def next_chunk(self) -> Chunk | None:
         """Return the next chunk to draw, or None if what is under way has to come back first."""
@@ -97,6 +103,7 @@ class ImageSampling(Generic[Conclusion]):
         """Count the next chunk, whose turn it is."""
         drawn = self._phase.chunk_votes(self._absorbed)
         self._votes += votes
+        self._all_votes += votes
         self._passes += passes
         self.evaluations += passes
         self._passes_by_chunk.append(passes)

@@ -37,6 +37,11 @@ class PanelSampling(Generic[Conclusion]):
         """Votes of the classifier that has most of them."""
         return max(sampling.votes_counted for sampling in self.samplings)
 
+    @property
+    def leading(self) -> int:
+        """Votes for the leading class of the first classifier that is undecided; of any where none is."""
+        return (self._undecided or self.samplings)[0].leading
+
     def next_chunk(self) -> Chunk | None:
         """Return the next chunk to draw, or None if what is under way has to come back first."""
         chunks = [sampling.next_chunk() for sampling in self._undecided]
