@@ -23,7 +23,8 @@ def audit(
         typer.Option("--model", help="Folder of the model; by default where the run says it was."),
     ] = None,
     dataset: Annotated[
-        str | None, typer.Option("--dataset", help="Name of the data set; by default the run's.")
+        str | None,
+        typer.Option("--dataset", help="Name or path of the data set; by default where the run says it was."),
     ] = None,
     data_dir: opt.DataDir = None,
     fraction: Annotated[
@@ -45,7 +46,7 @@ def audit(
     votes is drawn again from their keys and compared one by one. Exit code 0: can be trusted; 1: cannot, or not yet
     (the run is unfinished); 3: nothing is wrong, but no vote could be drawn again (the model or the data are missing).
 
-    A run on arrays or with a model of your own is audited in Python: sc.audit(run, model=.., dataset=..).
+    A run on arrays in memory or with a model of your own is audited in Python: sc.audit(run, model=.., dataset=..).
 
     Example:
 

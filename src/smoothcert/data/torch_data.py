@@ -122,7 +122,7 @@ def _pair(value: Any) -> tuple[Any, Any]:
 def _item(value: Any) -> tuple[Any, int]:
     image, label = _pair(value)
     pixels = pil_pixels(image) if is_pil_image(image) else as_array("images", image)
-    number = np.asarray(label) if isinstance(label, int | np.integer) else as_array("labels", label)
+    number = np.asarray(label) if isinstance(label, int | float | np.generic) else as_array("labels", label)
     if number.size != 1 or not np.issubdtype(number.dtype, np.integer):
         raise DataError(f"labels must be single whole numbers, got {brief(label)}; number the classes from 0")
     return pixels, int(number.reshape(()))

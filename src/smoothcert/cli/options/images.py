@@ -18,8 +18,8 @@ from smoothcert.visible import brief
 _PANEL = "Images"
 _INDICES = typer.Option(
     "--indices",
-    help="Places of images, from 0 on: 3,5,9 are three; A:B is A to B-1; A: goes to the end; A:B:K takes every K-th of "
-    "them; parts may be mixed, 0:100,200:300:5,7.",
+    help="Places of images, from 0 on: 3,5,9 are three; A:B is A to B-1; A: goes to the end; 20:80:5 takes every 5th "
+    "of 20 to 79; parts may be mixed, 0:10,20:80:5,99.",
     rich_help_panel=_PANEL,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +112,7 @@ def find_dataset(
     """
     wanted = stored.manifest["dataset"]
     if is_torch_data(given):
-        given = Dataset.from_torch(given)
+        given = Dataset.from_torch(given, name=wanted["name"], split=wanted["split"])
     if isinstance(given, Dataset):
         images = given
     else:
@@ -136,6 +137,8 @@ def find_dataset(
                 raise
             report.note(f"its data set cannot be read ({error}); give it with --dataset and --data-dir")
             return None
+        if given is not None and given not in DATASETS:  # a file that was given another name
+            images = replace(images, name=wanted["name"])
     if images.digest != wanted["digest"]:
         report.add_finding(
             "data", f"the images or labels of {images.name} are not those of the run (other digest)"
