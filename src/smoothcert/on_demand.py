@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch as torch
+    from torch import nn as nn
 else:
 
     class _OnDemand:
@@ -24,3 +25,4 @@ else:
             return getattr(import_module(self.__name__), name)
 
     torch = _OnDemand("torch")
+    nn = _OnDemand("torch.nn")
