@@ -49,9 +49,7 @@ def run(data):
     return sc.certify(SMOOTHED, data, procedure=QUICK, indices=[0], seed=1, workers=1, engine="torch")
 
 
-@pytest.mark.parametrize(
-    "given", [[(torch.zeros(1, 8, 8), 0)], np.zeros((4, 1, 8, 8)), "digits", None]
-)
+@pytest.mark.parametrize("given", [[(torch.zeros(1, 8, 8), 0)], np.zeros((4, 1, 8, 8)), "digits", None])
 def test_data_that_are_no_data_set(given):
     sentence = r"dataset must be a smoothcert Dataset: load_dataset\(name\), Dataset.from_arrays\(images, labels\) or"
     with pytest.raises(InvalidArgumentError, match=sentence):

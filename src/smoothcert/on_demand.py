@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch as torch
+    from scipy import special as special
+    from torch import nn as nn
 else:
 
     class _OnDemand:
@@ -24,3 +26,5 @@ else:
             return getattr(import_module(self.__name__), name)
 
     torch = _OnDemand("torch")
+    nn = _OnDemand("torch.nn")
+    special = _OnDemand("scipy.special")

@@ -11,10 +11,9 @@ import sys
 import pytest
 
 import smoothcert as sc
-from smoothcert.cli.app import app
+from smoothcert.cli.app import COMMANDS
 from smoothcert.store import format_tsv
 
-COMMANDS = [command.callback.__name__ for command in app.registered_commands]
 TSV = (
     "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t1\t1\t0.5\t1\t2\n7\t1\t1\t0.1\t1\t2\n9\t1\t-1\t0\t0\t2\n"
 )
@@ -84,8 +83,8 @@ MISTAKES = {  # options of `certify`, and what the sentence must say
     "--beta 0.1": "procedure 'fixed' takes no --beta",
     "--first 501": "first must lie in 1..500",
     "--first 0": "got 0",
-    "--every 0": "every must be at least 1, got 0",
-    "--every 2 --first 3": "give at most one of every, first and indices, got every and first",
+    "--every 0": "every must be an integer of at least 1, got 0",
+    "--every 2 --first 3": "first and indices choose alone, every, offset and max together; got every and first",
     "--indices 5-7": "indices must look like 10:20",
     "--indices=-1:3": "got '-1:3'",
     "--indices 5:5": "indices must choose at least one image",

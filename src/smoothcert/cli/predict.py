@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from smoothcert.certificates import check_match
+from smoothcert import certificates
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, choose_classifier
 from smoothcert.seeding import check_seed
@@ -45,7 +45,7 @@ def predict(
     images = source.load(model)
     answers, secret = [], check_seed(opt.choose_seed(seed))
     picked = subset.pick(images) if subset.is_chosen else range(len(images))[:_FEW]
-    check_match(classifier, images, picked)
+    certificates.check_match(classifier, images, picked)
     for index in picked:
         predicted = classifier.predict(
             images.image(index), n, alpha, seed=secret, index=index, engine=engine, workers=workers

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from smoothcert.data.guesses import range_fix
 from smoothcert.data.pil_images import is_pil_image, stack_pil
 from smoothcert.errors import DataError
+from smoothcert.on_demand import torch
 from smoothcert.visible import brief
 
 MOST_CLASSES = 2**18

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.data.arrays import as_labels, as_pixels, checked_names, numbered_classes
@@ -18,6 +17,7 @@ from smoothcert.data.layouts import arrange
 from smoothcert.data.pictures import PictureFiles
 from smoothcert.data.torch_data import read_torch, torch_class_names
 from smoothcert.errors import DataError
+from smoothcert.on_demand import torch
 from smoothcert.visible import brief, visible
 
 

@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from torch.utils.data import BatchSampler, DataLoader
-from torch.utils.data import Dataset as TorchDataset
 
 from smoothcert.data.arrays import as_array, checked_names
 from smoothcert.data.pil_images import is_pil_image, pil_pixels
 from smoothcert.errors import DataError
 from smoothcert.visible import brief
 
-TorchData = TorchDataset[Any] | DataLoader[Any]
+if TYPE_CHECKING:
+    from torch.utils.data import DataLoader
+    from torch.utils.data import Dataset as TorchDataset
+
+    TorchData = TorchDataset[Any] | DataLoader[Any]
+else:
+    TorchData = Any
 """What torch calls a data set, subsets included, and a loader."""
 _READ_TWICE = 32  # images: a transform that changes every tenth reading is missed once in a thousand times
 _FIX = "leave random transforms out, and give a loader shuffle=False"
 
 
 def is_torch_data(value: Any) -> bool:
-    """Say whether a value is a data set or a loader of torch."""
-    return isinstance(value, TorchDataset | DataLoader)
+    """Say whether a value is a data set or a loader of torch; looks at it only where torch has been imported."""
+    module = sys.modules.get("torch.utils.data")
+    return module is not None and isinstance(value, module.Dataset | module.DataLoader)
 
 
 def read_torch(data: Any) -> tuple[list[Any], list[int]]:
@@ -78,6 +84,8 @@ def torch_class_names(data: Any) -> Sequence[str] | None:
 
 def _length(data: Any) -> int | None:
     """Return how many images there are to read; None where a batch sampler of the user's own decides."""
+    from torch.utils.data import BatchSampler, DataLoader
+
     try:
         if not isinstance(data, DataLoader):
             return len(data)
@@ -94,6 +102,8 @@ def _length(data: Any) -> int | None:
 
 def _items(data: Any) -> Iterator[tuple[Any, int]]:
     """Yield every image, as array, and its label."""
+    from torch.utils.data import DataLoader
+
     if not isinstance(data, DataLoader):
         pairs: Iterable[Any] = (data[place] for place in range(len(data)))
     elif data.batch_size is None and data.batch_sampler is None:  # batching is switched off

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import xlogy
 
 from smoothcert.certificates import Plan
+from smoothcert.on_demand import special
 from smoothcert.sampling import CHUNK_VOTES
 
 _WINDOW_SECONDS = 10.0  # over which the pace is measured: it drops when few images are left
@@ -75,7 +75,9 @@ class TimeLeft:
 
         Rather too much than too little: the few images at the very threshold of a radius weigh heavily in a mean.
         """
-        logs = xlogy(leading[:, None], _CHANCES) + xlogy((drawn - leading)[:, None], 1 - _CHANCES)
+        logs = special.xlogy(leading[:, None], _CHANCES) + special.xlogy(
+            (drawn - leading)[:, None], 1 - _CHANCES
+        )
         likely = np.exp(logs - logs.max(axis=1, keepdims=True, initial=-np.inf))
         beyond = self._costs - drawn[:, None, None]
         more = (likely * np.maximum(beyond, 0).mean(axis=2)).sum(axis=1)

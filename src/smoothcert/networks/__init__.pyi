@@ -17,8 +17,9 @@ from .composite import (
 from .creation import create_model
 from .denoised import Denoised, denoised_of, refuse_shapes
 from .denoiser_description import describe_denoiser
-from .descriptions import ModelDescription, describe_model, describe_models
-from .dncnn import DENOISERS, DnCNN
+from .denoiser_size import DENOISERS
+from .descriptions import ModelDescription, describe_model, describe_models, is_border
+from .dncnn import DnCNN
 from .flops import forward_flops
 from .head_splits import refuse_split, resolve_split
 from .limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, checked_classes, checked_shape
@@ -59,6 +60,7 @@ __all__ = [
     "evaluations_of",
     "exits_early",
     "forward_flops",
+    "is_border",
     "model_digest",
     "multi_head",
     "multi_head_of",

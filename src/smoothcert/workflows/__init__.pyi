@@ -4,11 +4,10 @@ from .auditing.report import AuditReport, Finding, Trust
 from .certify import certify
 from .certify_panel import certify_panel
 from .demo import run_demo
-from .preview import TRIAL_SECONDS, preview_run
+from .preview import preview_run
 from .sweep import run_sweep
 
 __all__ = [
-    "TRIAL_SECONDS",
     "AuditReport",
     "Finding",
     "Trust",

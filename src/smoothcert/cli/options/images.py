@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import data, folders
 from smoothcert.cli.options.paths import path_option
-from smoothcert.data import DATASETS, Dataset, find_source, load_dataset, select_indices
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import held_out_by, trained_on
 from smoothcert.visible import brief
 
 _PANEL = "Images"
@@ -49,11 +48,11 @@ class Source:
         ),
     ] = "test"
 
-    def load(self, model: Path) -> Dataset:
+    def load(self, model: Path) -> data.Dataset:
         """Read a split of the named data set, or of that which a model, or all of its members, learnt from."""
         name = self.dataset or _own_dataset(model)
         size = None if self.split == "test" else _held_out_by(model, name, self.data_dir)
-        return load_dataset(name, self.split, self.data_dir, holdout=size)
+        return data.load_dataset(name, self.split, self.data_dir, holdout=size)
 
 
 @dataclass(frozen=True)
@@ -90,17 +89,17 @@ class Subset:
         """Whether anything is said."""
         return any(value is not None for value in asdict(self).values())
 
-    def pick(self, images: Dataset) -> Sequence[int]:
+    def pick(self, images: data.Dataset) -> Sequence[int]:
         """Return the places of the images."""
-        return select_indices(len(images), **asdict(self))
+        return data.select_indices(len(images), **asdict(self))
 
 
 def _held_out_by(model: Path, name: str, data_dir: Path | None) -> int | None:
     """Return how many images the training of a model held out of the data set it is asked about; None for the usual."""
     # A file is known by its own name, wherever it lies; a folder of pictures by that of its kind.
-    if {find_source(name, data_dir)[0], Path(name).name}.isdisjoint(trained_on(model)):
+    if {data.find_source(name, data_dir)[0], Path(name).name}.isdisjoint(folders.trained_on(model)):
         return None
-    sizes = held_out_by(model)
+    sizes = folders.held_out_by(model)
     if len(sizes) > 1:
         raise InvalidArgumentError(
             f"--split must be test: the members of {model} held out different numbers of images, so that train and "
@@ -110,11 +109,11 @@ def _held_out_by(model: Path, name: str, data_dir: Path | None) -> int | None:
 
 
 def _own_dataset(model: Path) -> str:
-    names = trained_on(model)
-    if len(names) > 1 or names[0] not in DATASETS:
+    names = folders.trained_on(model)
+    if len(names) > 1 or names[0] not in data.DATASETS:
         raise InvalidArgumentError(
             f"--dataset is needed: {model} was trained on {', '.join(map(brief, names))}, and "
             f"{'its members must agree' if len(names) > 1 else 'no data set has that name'} to leave it out; "
-            f"known: {', '.join(DATASETS)}"
+            f"known: {', '.join(data.DATASETS)}"
         )
     return names[0]
