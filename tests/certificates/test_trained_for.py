@@ -91,3 +91,11 @@ def test_an_ensemble_learnt_from_what_its_members_did(model_folder, tmp_path):
     save_ensemble([tmp_path / "e", model_folder], tmp_path / "nested")
     assert trained_on(tmp_path / "nested") == ("digits",)
     assert sc.load_classifier(tmp_path / "nested").trained_for.datasets == ("digits",)
+
+
+def test_images_that_were_learnt_get_a_line(classifier, caplog):
+    how = {"procedure": sc.FixedSample(n0=16, n=64), "seed": 1, "workers": 1, "indices": [0]}
+    for split, said in (("holdout", []), ("train", ["the model has learnt from digits (train)"])):
+        caplog.clear()
+        sc.certify(classifier, sc.load_dataset("digits", split), **how)
+        assert [record.getMessage().split(":")[0] for record in caplog.records] == said

@@ -118,3 +118,12 @@ def test_arrays_with_channels_last_are_certified_as_the_same_pictures(classifier
     assert one.results.radius.tolist() == other.results.radius.tolist()
     assert one.results.predicted.tolist() == other.results.predicted.tolist()
     assert max(one.results.radius) > 0
+
+
+def test_grey_images_for_a_network_with_channels_are_refused_with_the_fix():
+    network = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.AdaptiveAvgPool2d(1), torch.nn.Flatten())
+    classifier = sc.SmoothedClassifier(network.eval(), sc.Gaussian(0.25), 2)
+    with pytest.raises(InvalidImageError, match=r"Grey images without a channel .*layout=.NHW"):
+        sc.certify(classifier, made(BYTES[..., 0]))
+    quick = {"procedure": sc.FixedSample(n0=16, n=64), "seed": 1, "workers": 1}
+    assert len(sc.certify(classifier, made(BYTES[..., 0], layout="NHW"), **quick)) == 3

@@ -71,6 +71,10 @@ def check_match(classifier: SmoothedClassifier, dataset: Dataset, indices: Itera
     line = None if trained is None else trained.mismatch(dataset, classifier.noise)
     if line is not None:
         _log.warning("%s", line)
+    if trained is not None and dataset.split == "train" and dataset.name in trained.datasets:
+        _log.warning(
+            "the model has learnt from %s (train): accuracy there tells little of others", dataset.name
+        )
 
 
 def _numbers(dataset: Dataset) -> tuple[str, ...]:

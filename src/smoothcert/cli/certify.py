@@ -66,7 +66,7 @@ def certify(
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out, or start it.")] = False,
 ) -> None:
-    """Certify test images of a data set into a run folder.
+    """Certify images of a data set, or of a file or folder of your own, into a run folder.
 
     Killed at any moment, the same command with --resume continues and ends with the same certificates.
 
@@ -76,6 +76,8 @@ def certify(
       --radii 0,0.25,0.5 --out runs/ensemble
 
       smoothcert certify demo/models/ensemble --first 100 --n 1000 --with-members --out runs/compared
+
+      smoothcert certify models/mine --dataset my.npz --every 20 --max 500 --out runs/mine
     """
     procedure = choose_procedure(PROCEDURE.given(ctx))
     if out is None and not preview.dry_run:

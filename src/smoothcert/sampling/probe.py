@@ -152,5 +152,7 @@ def _fault(error: Exception, batch: torch.Tensor) -> SmoothcertError:
         return ModelOutputError(f"{what}; it answers {_FEW_ROWS} rows: set a smaller batch_size")
     if isinstance(error, RuntimeError | IndexError):  # what torch raises where shapes do not fit
         fix = "is the image of the shape the model takes, and the model one of float32 images?"
+        if batch.dim() == 3:
+            fix += ' Grey images without a channel get one by image[None], or Dataset.from_arrays(.., layout="NHW")'
         return InvalidImageError(f"{what}; {fix}")
     return ModelOutputError(f"{what}; fix the model")
