@@ -22,7 +22,7 @@ from smoothcert.certificates.procedures.fixed import FixedSample
 from smoothcert.certificates.procedures.group import GroupSequential
 from smoothcert.certificates.procedures.sequential import MOST_RADII, Sequential
 from smoothcert.certificates.procedures.staged import Staged
-from smoothcert.certificates.reach import Note, Reach, warn_out_of_reach
+from smoothcert.certificates.reach import Note, Reach, Reading, reach_before
 from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.certificates.subjects import check_images, check_subjects
 from smoothcert.certificates.trained_for import TrainedFor, check_match
@@ -42,6 +42,7 @@ __all__ = [
     "Plan",
     "Procedure",
     "Reach",
+    "Reading",
     "Results",
     "Sequential",
     "SmoothedClassifier",
@@ -60,6 +61,6 @@ __all__ = [
     "is_settled",
     "load_classifier",
     "panel_classifier",
+    "reach_before",
     "reachable_threshold",
-    "warn_out_of_reach",
 ]

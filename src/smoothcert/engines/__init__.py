@@ -1,7 +1,6 @@
 """A classifier -> the same classifier executed fast."""
 
-from smoothcert.engines.allowed_difference import allowed_difference
-from smoothcert.engines.cache_rows import rows_in_cache
+from smoothcert.engines.allowed_difference import allowed_difference, same_answers
 from smoothcert.engines.early_exit_engine import EarlyExitEngine
 from smoothcert.engines.engine import ENGINES, Engine, name_on
 from smoothcert.engines.logits import as_logits
@@ -29,6 +28,6 @@ __all__ = [
     "engine_rule",
     "global_names",
     "name_on",
-    "rows_in_cache",
+    "same_answers",
     "turn",
 ]

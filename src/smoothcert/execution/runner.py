@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -110,10 +110,9 @@ def certify_images(
         show: told about progress.
     """
 
-    def samplings() -> Iterator[Under]:
-        for index in indices:
-            state = None if saved is None else saved(index)
-            yield certification.sampling(index, source.image(index), state)
+    def sampling_of(index: int) -> Under:
+        state = None if saved is None else saved(index)
+        return certification.sampling(index, source.image(index), state)
 
     last_save = time.monotonic()
     done = votes = 0
@@ -133,7 +132,11 @@ def certify_images(
             last_save = time.monotonic()
 
     certification.draw(
-        samplings(), workers=workers, batch_size=batch_size, on_decided=on_decided, on_batch=on_batch
+        map(sampling_of, indices),
+        workers=workers,
+        batch_size=batch_size,
+        on_decided=on_decided,
+        on_batch=on_batch,
     )
 
 

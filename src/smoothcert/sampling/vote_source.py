@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from smoothcert.arguments import is_whole
-from smoothcert.engines import Engine, rows_in_cache
+from smoothcert.engines import Engine
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling.comparison import refuse_other_votes
@@ -93,7 +93,7 @@ class VoteSource:
 def check_batch_size(batch_size: Any, image: torch.Tensor, engine: Engine) -> int:
     """Return `batch_size` if it is a positive integer, or for None one that suits a core's cache and the engine."""
     if batch_size is None:
-        return engine.gathers * rows_in_cache(image)
+        return engine.best_rows
     if not is_whole(batch_size, 1):
         raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {brief(batch_size)}")
     most = max(CHUNK_VOTES, _MOST_VALUES // max(image.numel(), 1))
