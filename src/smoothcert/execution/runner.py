@@ -15,6 +15,7 @@ from smoothcert.sampling import Sampling, check_batch_size
 
 SAVE_SECONDS = 20.0
 """Partial counts are handed on at least this often (the promise is 30 seconds; a batch may take a while)."""
+_SHOW_SECONDS = 0.5  # between two looks at what is under way
 
 
 class ImageSource(Protocol):
@@ -68,6 +69,7 @@ class Certifies(Protocol[Under, Made]):
         batch_size: int,
         on_decided: Callable[[Under], None],
         on_batch: Callable[[list[Under]], None],
+        every: float,
     ) -> None:
         """Draw what samplings ask for until all are decided."""
         ...
@@ -137,6 +139,7 @@ def certify_images(
         batch_size=batch_size,
         on_decided=on_decided,
         on_batch=on_batch,
+        every=min(SAVE_SECONDS, _SHOW_SECONDS),
     )
 
 

@@ -73,6 +73,7 @@ class VoteSource:
         batch_size: int,
         on_decided: Callable[[Drawn], None] | None = None,
         on_batch: Callable[[list[Drawn]], None] | None = None,
+        every: float = 0.0,
     ) -> None:
         """Draw what samplings ask for until all are decided: threads, or processes where threads must not share.
 
@@ -81,11 +82,13 @@ class VoteSource:
             workers: how many draw.
             batch_size: most rows per forward pass.
             on_decided: called with each as it is decided.
-            on_batch: called after every job with those still open.
+            on_batch: called after a job with those still open.
+            every: seconds between two such calls, at least; 0 calls after every job.
         """
         # Called back inside, not yielded to: after Ctrl-C in a callback the workers are asked their control question.
         with WorkerPool(lambda: self.sampler(batch_size), workers, votes_planned=self.planned_votes) as pool:
-            for sampling in run_schedule(samplings, pool, batch_size=batch_size, on_batch=on_batch):
+            drawn = run_schedule(samplings, pool, batch_size=batch_size, on_batch=on_batch, every=every)
+            for sampling in drawn:
                 if on_decided is not None:
                     on_decided(sampling)
 

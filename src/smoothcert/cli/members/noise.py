@@ -8,7 +8,7 @@ from typing import Any
 
 from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli.members.command_option import CommandOption
-from smoothcert.cli.members.group import MemberGroup, read_many
+from smoothcert.cli.members.group import MemberGroup
 from smoothcert.noise import NOISE_LAWS, NoiseLaw
 
 NOISE = MemberGroup(
@@ -47,4 +47,4 @@ def _choose_noise(trained: NoiseLaw, name: str, told: dict[str, Any]) -> NoiseLa
     kind = NOISE_LAWS[name]
     takes = {option.name for option in kind.options()}
     known = {option: value for option, value in trained.option_values().items() if option in takes}
-    return kind.from_options({**known, **read_many(kind.options(), told)})
+    return kind.from_options({**known, **told})

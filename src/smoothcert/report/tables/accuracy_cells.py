@@ -45,14 +45,20 @@ def mark_lines(readings: Iterable[Reading]) -> Iterator[str]:
             yield f"{note.mark}  {note.value}."
 
 
-def speaking(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the radii at which some summary has a figure, or asked for one in vain; else the first alone."""
-    kept = np.zeros(len(radii), dtype=bool)
-    for summary in summaries:
-        notes = summary.read(radii).notes
+def speaking(summaries: Sequence[Summary], readings: Sequence[Reading]) -> NDArray[np.bool_]:
+    """Return at which radii some summary has a figure, or asked for one in vain; else at the first alone.
+
+    Args:
+        summaries: at least one.
+        readings: of each, at the same radii.
+    """
+    kept = np.zeros(len(readings[0].radii), dtype=bool)
+    for summary, reading in zip(summaries, readings, strict=True):
         asked = named_radii(summary.asked or ())
-        kept |= np.array([note is None or not note.hides for note in notes]) | np.isin(radii, asked)
-    return radii[kept] if kept.any() else radii[:1]
+        has_figure = np.array([note is None or not note.hides for note in reading.notes])
+        kept |= has_figure | np.isin(reading.radii, asked)
+    kept[0] |= not kept.any()
+    return kept
 
 
 def _cell(share: float, note: Note | None) -> str:

@@ -43,10 +43,25 @@ def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
 
     None at which no summary has anything to say, and none that was not asked where all asked for some.
     """
+    return common_readings(summaries)[0].radii
+
+
+def common_readings(summaries: Sequence[Summary]) -> list[Reading]:
+    """Return what each of some summaries, at least one, says at the radii of `common_grid`."""
+    grid, is_asked = _fitting_grid(summaries)
+    readings = [summary.read(grid) for summary in summaries]
+    if is_asked:
+        return readings
+    kept = speaking(summaries, readings)
+    return [reading.only(kept) for reading in readings]
+
+
+def _fitting_grid(summaries: Sequence[Summary]) -> tuple[NDArray[np.float64], bool]:
+    """Return radii that suit all, and whether each of them was asked about."""
     asked = np.unique(named_radii([radius for summary in summaries for radius in summary.asked or ()]))
     only_asked = len(asked) > 0 and all(summary.asked for summary in summaries)
     if only_asked and len(asked) <= _MOST_RADII:
-        return asked
+        return asked, True
     largest = max((summary.largest_radius for summary in summaries), default=0.0)
     if any(summary.manifest.get("norm") == "l0" for summary in summaries):
         steps: tuple[float, ...] = _WHOLE_STEPS
@@ -55,8 +70,8 @@ def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
     grids = [named_radii(radius_grid(largest, step)) for step in steps]
     fitting = [grid for grid in grids if len(grid) <= _MOST_RADII] or grids[-1:]
     if only_asked:
-        return next((grid for grid in fitting if np.isin(grid, asked).all()), _few(asked))
-    return speaking(summaries, fitting[0])
+        return next((grid for grid in fitting if np.isin(grid, asked).all()), _few(asked)), True
+    return fitting[0], False
 
 
 def print_summaries(
@@ -74,10 +89,13 @@ def print_summaries(
         intervals: add intervals over images below each row.
         reference: a run of CERTIFY to compare time with.
     """
-    grid = common_grid(summaries) if radii is None else np.unique(named_radii(radii))
+    if radii is None:
+        readings = common_readings(summaries)
+    else:
+        readings = [summary.read(np.unique(named_radii(radii))) for summary in summaries]
+    rows, grid = list[Sequence[str]](), readings[0].radii
     costs = cost_columns(summaries, reference)
     columns = ("", "images", "ACR", *(f"r={radius:g}" for radius in grid), "abst.", *costs)
-    rows, readings = list[Sequence[str]](), [summary.read(grid) for summary in summaries]
     for place, (summary, reading) in enumerate(zip(summaries, tuple(readings), strict=True)):
         figures = _figures(summary.acr, reading, summary.abstained)
         rows.append(

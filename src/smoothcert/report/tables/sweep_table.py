@@ -10,7 +10,7 @@ from smoothcert.certificates import ACR_CAVEAT, Reading
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import mark_lines, percent, share_cells
 from smoothcert.report.tables.blocks import make_table
-from smoothcert.report.tables.summaries import common_grid
+from smoothcert.report.tables.summaries import common_readings
 from smoothcert.report.tables.terminal import print_tables
 from smoothcert.rounding import floor_digits
 
@@ -61,8 +61,7 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
         over: name of the setting.
         rows: what `run_sweep` returned.
     """
-    grid = common_grid([row.summary for row in rows])
-    readings = [row.summary.read(grid) for row in rows]
+    readings = common_readings([row.summary for row in rows])
     costs = (
         "heads %",
         "noisy %",
@@ -75,7 +74,7 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
     )
     table = make_table(
         f"Sweep over {over}: certified accuracy (%) at radius, rounded down, and costs",
-        (over, "ACR", *(f"r={radius:g}" for radius in grid), *costs),
+        (over, "ACR", *(f"r={radius:g}" for radius in readings[0].radii), *costs),
         (
             (
                 row.value,
