@@ -6,13 +6,15 @@ import logging
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from smoothcert.certificates.certification import Certification
 from smoothcert.radii import asked_radii, named_radii
+
+if TYPE_CHECKING:
+    from smoothcert.certificates.certification import Certification
 
 _log = logging.getLogger("smoothcert")
 
