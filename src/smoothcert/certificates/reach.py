@@ -56,11 +56,6 @@ class Reading:
     shares: NDArray[np.float64]
     notes: tuple[Note | None, ...]
 
-    def only(self, chosen: NDArray[np.bool_]) -> Reading:
-        """Return what was read at some of the radii, chosen by a mask."""
-        notes = tuple(note for note, kept in zip(self.notes, chosen, strict=True) if kept)
-        return Reading(self.radii[chosen], self.shares[chosen], notes)
-
     @property
     def told(self) -> list[float | None]:
         """The shares, None in place of those that say nothing."""

@@ -9,10 +9,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from smoothcert.engines.cache_rows import rows_in_cache
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import forward_pass, turn
-from smoothcert.engines.workload import Model, Workload, device_of
+from smoothcert.engines.workload import Model, Workload, device_of, rows_in_cache
 from smoothcert.errors import ModelOutputError
 from smoothcert.networks import MIN_ROWS, Composite, evaluations_of, padded
 from smoothcert.registry import name_of

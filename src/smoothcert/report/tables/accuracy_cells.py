@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import compress
 
 import numpy as np
-from numpy.typing import NDArray
 
 from smoothcert.certificates import Note, Reading, Results
 from smoothcert.radii import named_radii
@@ -45,8 +45,8 @@ def mark_lines(readings: Iterable[Reading]) -> Iterator[str]:
             yield f"{note.mark}  {note.value}."
 
 
-def speaking(summaries: Sequence[Summary], readings: Sequence[Reading]) -> NDArray[np.bool_]:
-    """Return at which radii some summary has a figure, or asked for one in vain; else at the first alone.
+def speaking(summaries: Sequence[Summary], readings: Sequence[Reading]) -> list[Reading]:
+    """Return readings at the radii where some summary has a figure, or asked for one in vain; else at the first alone.
 
     Args:
         summaries: at least one.
@@ -58,7 +58,7 @@ def speaking(summaries: Sequence[Summary], readings: Sequence[Reading]) -> NDArr
         has_figure = np.array([note is None or not note.hides for note in reading.notes])
         kept |= has_figure | np.isin(reading.radii, asked)
     kept[0] |= not kept.any()
-    return kept
+    return [Reading(one.radii[kept], one.shares[kept], tuple(compress(one.notes, kept))) for one in readings]
 
 
 def _cell(share: float, note: Note | None) -> str:

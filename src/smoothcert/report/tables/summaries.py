@@ -50,10 +50,7 @@ def common_readings(summaries: Sequence[Summary]) -> list[Reading]:
     """Return what each of some summaries, at least one, says at the radii of `common_grid`."""
     grid, is_asked = _fitting_grid(summaries)
     readings = [summary.read(grid) for summary in summaries]
-    if is_asked:
-        return readings
-    kept = speaking(summaries, readings)
-    return [reading.only(kept) for reading in readings]
+    return readings if is_asked else speaking(summaries, readings)
 
 
 def _fitting_grid(summaries: Sequence[Summary]) -> tuple[NDArray[np.float64], bool]:
