@@ -288,7 +288,7 @@ def one_more_exit(monkeypatch):
     """Early exits of this package and one of another."""
     exits = {name: EARLY_EXITS[name] for name in EARLY_EXITS}
     monkeypatch.setattr(
-        "smoothcert.cli.members.exits.EARLY_EXITS", Members(exits, **{"sure-first": SureFirst})
+        "smoothcert.ensembles.EARLY_EXITS", Members(exits, **{"sure-first": SureFirst})
     )
 
 
