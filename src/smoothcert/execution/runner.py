@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -16,6 +16,7 @@ from smoothcert.sampling import Sampling, check_batch_size
 
 SAVE_SECONDS = 20.0
 """Partial counts are handed on at least this often (the promise is 30 seconds; a batch may take a while)."""
+_SHOW_SECONDS = 0.5  # between two looks at what is under way
 
 
 class ImageSource(Protocol):
@@ -79,6 +80,7 @@ class Certifies(Protocol[Under, Made]):
         batch_size: int,
         on_decided: Callable[[Under], None],
         on_batch: Callable[[list[Under]], None],
+        every: float,
     ) -> None:
         """Draw what samplings ask for until all are decided."""
         ...
@@ -124,13 +126,12 @@ def certify_images(
     last_save, left = time.monotonic(), TimeLeft(certification.plan, len(indices))
     done = votes = restored = 0
 
-    def samplings() -> Iterator[Under]:
+    def sampling_of(index: int) -> Under:
         nonlocal restored
-        for index in indices:
-            state = None if saved is None else saved(index)
-            begun = certification.sampling(index, source.image(index), state)
-            restored += begun.votes_counted
-            yield begun
+        state = None if saved is None else saved(index)
+        begun = certification.sampling(index, source.image(index), state)
+        restored += begun.votes_counted
+        return begun
 
     def on_decided(sampling: Under) -> None:
         nonlocal done, votes
@@ -153,7 +154,12 @@ def certify_images(
             last_save = time.monotonic()
 
     certification.draw(
-        samplings(), workers=workers, batch_size=batch_size, on_decided=on_decided, on_batch=on_batch
+        map(sampling_of, indices),
+        workers=workers,
+        batch_size=batch_size,
+        on_decided=on_decided,
+        on_batch=on_batch,
+        every=min(SAVE_SECONDS, _SHOW_SECONDS),
     )
 
 

@@ -27,9 +27,8 @@ from .multi_head import MultiHead, multi_head, multi_head_of, one_headed
 from .normalize import Normalize
 from .padding import MIN_ROWS, padded
 from .stages import split_before, split_points, stages_of
-from .tensor_content import tensor_content
 from .train_mode import part_in_train_mode, refuse_training_mode
-from .weights_digest import weights_digest
+from .weights_digest import tensor_content, weights_digest
 
 __all__ = [
     "DENOISERS",
