@@ -4,7 +4,6 @@ from smoothcert.engines.allowed_difference import allowed_difference
 from smoothcert.engines.cache_rows import rows_in_cache
 from smoothcert.engines.early_exit_engine import EarlyExitEngine
 from smoothcert.engines.engine import ENGINES, Engine, name_on
-from smoothcert.engines.logits import as_logits
 from smoothcert.engines.resolve import build_engine, engine_rule
 from smoothcert.engines.runtimes.torch import TorchEngine
 from smoothcert.engines.turns import turn
@@ -21,7 +20,6 @@ __all__ = [
     "TorchEngine",
     "Workload",
     "allowed_difference",
-    "as_logits",
     "attribute_names",
     "build_engine",
     "closure_values",

@@ -1,6 +1,8 @@
 """Networks: image -> logits; denoisers, several heads, stages, and the price of a pass."""
 
+from smoothcert.networks.answers import answer_of, as_logits, same_places
 from smoothcert.networks.architecture import MODELS, Architecture
+from smoothcert.networks.arrays import is_of_numbers, told
 from smoothcert.networks.composite import (
     Composite,
     Run,
@@ -21,6 +23,7 @@ from smoothcert.networks.denoised import Denoised, denoised_of, refuse_shapes
 from smoothcert.networks.denoiser_description import describe_denoiser
 from smoothcert.networks.descriptions import ModelDescription, describe_model, describe_models
 from smoothcert.networks.dncnn import DENOISERS, DnCNN
+from smoothcert.networks.estimator import as_model
 from smoothcert.networks.flops import forward_flops
 from smoothcert.networks.head_splits import refuse_split, resolve_split
 from smoothcert.networks.limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, checked_classes, checked_shape
@@ -48,6 +51,9 @@ __all__ = [
     "Normalize",
     "Run",
     "WholeParts",
+    "answer_of",
+    "as_logits",
+    "as_model",
     "checked_classes",
     "checked_shape",
     "classifiers_of",
@@ -61,6 +67,7 @@ __all__ = [
     "evaluations_of",
     "exits_early",
     "forward_flops",
+    "is_of_numbers",
     "model_digest",
     "multi_head",
     "multi_head_of",
@@ -72,12 +79,14 @@ __all__ = [
     "refuse_split",
     "refuse_training_mode",
     "resolve_split",
+    "same_places",
     "split_before",
     "split_points",
     "stages_of",
     "stored_part",
     "surrogate_of",
     "tensor_content",
+    "told",
     "weights_digest",
     "whole_parts",
 ]

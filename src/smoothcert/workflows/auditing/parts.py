@@ -8,9 +8,9 @@ from typing import Any
 
 from smoothcert.certificates import SmoothedClassifier, identities, is_settled
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
+from smoothcert.errors import SmoothcertError, StoreError
 from smoothcert.folders import load_model
-from smoothcert.networks import classifiers_of
+from smoothcert.networks import as_model, classifiers_of
 from smoothcert.workflows.auditing.report import AuditReport
 from smoothcert.workflows.auditing.stored import StoredRun
 from smoothcert.workflows.auditing.terms import Terms
@@ -44,7 +44,7 @@ def find_classifier(
         given: a model folder, a classifier, or None for the place that the run noted.
         report: told what is wrong.
     """
-    model = _model(run, origin, given, report)
+    model = _model(run, origin, given, terms.num_classes, report)
     if model is None:
         return None
     same = [part for part in classifiers_of(model) if identities(part) == (stored.manifest["model"],)]
@@ -64,15 +64,11 @@ def find_classifier(
     )
 
 
-def _model(run: Path, origin: Origin, given: Source | None, report: AuditReport) -> Any:
+def _model(run: Path, origin: Origin, given: Source | None, num_classes: int, report: AuditReport) -> Any:
     if isinstance(given, SmoothedClassifier):
         return given.model
     if given is not None and not isinstance(given, str | Path):
-        if not callable(given):
-            raise InvalidArgumentError(
-                f"model must be a folder, a classifier or a callable from batch to logits, got {given!r}"
-            )
-        return given
+        return as_model(given, num_classes, also="a folder, a classifier, ")
     if given is None and "model" not in origin:
         report.note("the run does not say where its model is; give it with --model FOLDER")
         return None
