@@ -107,7 +107,7 @@ REFUSED = {
     "logits of a wrong kind": ({"logits": "cat"}, "a part `logits` that is no array but str"),
     "unreadable": (RaisesOnReading(), "RaisesOnReading, cannot be read as an array .*no array today"),
     "ragged": ([[1.0, 2.0], [1.0]], "cannot be read as an array"),
-    "masked": (np.ma.MaskedArray(ARRAY, mask=ARRAY == ARRAY.max()), "has masked values"),
+    "masked": (np.ma.MaskedArray(ARRAY, mask=ARRAY.max() == ARRAY), "has masked values"),
     "sparse": (TABLE.to_sparse(), "sparse"),
     "complex": (ARRAY.astype(np.complex64), "complex numbers"),
     "many parts": (tuple([TABLE] * 9), "and 3 more"),
@@ -158,5 +158,7 @@ def test_logits_that_change_their_place_are_refused():
     with same_places({}):
         for _ in range(2):
             answer_of(changing, TABLE)
-        with pytest.raises(UnsoundModelError, match="were part 0 of a tuple before and are the answer itself now"):
+        with pytest.raises(
+            UnsoundModelError, match="were part 0 of a tuple before and are the answer itself now"
+        ):
             answer_of(changing, TABLE)

@@ -111,8 +111,8 @@ class Asked:
 def images_in(given: Any, input_shape: Sequence[int] | None) -> Sequence[Any] | None:
     """Return the images of a list or batch; None where it is one image.
 
-    A list or tuple of arrays is many images. Anything else, lists of numbers too, is one array: many images if the shape
-    of one is known and it has one dimension more, else one image.
+    A list or tuple of arrays is many images. Anything else, lists of numbers too, is one array: many images if the
+    shape of one is known and it has one dimension more, else one image.
 
     Args:
         given: tensor, array, list of numbers, or list of these.

@@ -5,6 +5,7 @@ from smoothcert.engines.cache_rows import rows_in_cache
 from smoothcert.engines.early_exit_engine import EarlyExitEngine
 from smoothcert.engines.engine import ENGINES, Engine, name_on
 from smoothcert.engines.resolve import build_engine, engine_rule
+from smoothcert.engines.runtimes.callable import CallableEngine
 from smoothcert.engines.runtimes.torch import TorchEngine
 from smoothcert.engines.turns import turn
 from smoothcert.engines.unavailable import EngineUnavailableError
@@ -13,6 +14,7 @@ from smoothcert.engines.workload import Model, Workload, device_of
 
 __all__ = [
     "ENGINES",
+    "CallableEngine",
     "EarlyExitEngine",
     "Engine",
     "EngineUnavailableError",
