@@ -48,9 +48,8 @@ class Estimator:
     def _one_hot(self, predicted: NDArray[Any]) -> NDArray[np.float32]:
         answers: NDArray[np.bool_] = predicted.reshape(-1, 1) == np.arange(self.num_classes)
         if not bool(answers.any(axis=1).all()):  # also -1, which would be the last class by its place
-            raise ModelOutputError(
-                f"{self._title} predicts {brief(predicted[~answers.any(axis=1)][0].item())}, which is none of its classes_"
-            )
+            strange = predicted[~answers.any(axis=1)][0].item()
+            raise ModelOutputError(f"{self._title} predicts {brief(strange)}, which is none of its classes_")
         return answers.astype(np.float32)
 
     def refuse_other_classes(self) -> None:
