@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
-import torch
-from torch import nn
-
 from smoothcert.networks import answer_of
+from smoothcert.on_demand import nn, torch
 
 
 def noisy_logits(model: nn.Module, images: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:

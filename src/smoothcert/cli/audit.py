@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import workflows
 from smoothcert.cli import options as opt
 from smoothcert.report import say
 from smoothcert.workflows import Trust
-from smoothcert.workflows import audit as audit_run
 
 EXIT_CODES = {Trust.TRUSTED: 0, Trust.NOT_TRUSTED: 1, Trust.UNDECIDED: 3}
 
@@ -51,7 +51,7 @@ def audit(
 
       smoothcert audit demo/runs/ensemble --fraction 0.1
     """
-    report = audit_run(
+    report = workflows.audit(
         run,
         model=model,
         dataset=dataset,

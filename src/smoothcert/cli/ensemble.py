@@ -7,13 +7,15 @@ from typing import Annotated, Any
 
 import typer
 
+from smoothcert import folders, report
 from smoothcert.cli import options as opt
 from smoothcert.cli.ensemble_told import ensemble_sentence
 from smoothcert.cli.members import EXITS, choose_early_exit
 from smoothcert.cli.per_input import run_per_input
-from smoothcert.folders import EnsembleCard, make_ensemble, make_prefixes
 from smoothcert.progress import progress
-from smoothcert.report import say
+
+GROUPS = (EXITS,)
+"""Options that come from members."""
 
 
 @opt.unfolded
@@ -83,14 +85,14 @@ def ensemble(
         "seed": number,
     }
     for folder, card in _make(members, out, prefixes, settings).items():
-        say(ensemble_sentence(card, folder))
+        report.say(ensemble_sentence(card, folder))
 
 
 def _make(
     members: list[Path], out: Path, prefixes: bool, settings: dict[str, Any]
-) -> dict[Path, EnsembleCard]:
+) -> dict[Path, folders.EnsembleCard]:
     """Make one ensemble, or one of the first members for every number of them; return their cards by folder."""
-    make = make_prefixes if prefixes else make_ensemble
+    make = folders.make_prefixes if prefixes else folders.make_ensemble
     with progress("asking the members about noisy hold-out images", 100, shown=True) as show:
         settings["on_progress"] = lambda done, total: show(100 * done // total, "per cent")
         made = make(members, out, **settings)

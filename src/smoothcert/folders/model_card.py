@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
-from torch import nn
 
+from smoothcert import networks
 from smoothcert.errors import CheckpointError
 from smoothcert.fields import STRICT, Digest, Figures, Place, Settings, Text
 from smoothcert.folders.card_fields import Classes, ClassNames, Noise, Shape, TrainedOn
-from smoothcert.networks import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, create_model
+from smoothcert.networks import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
+from smoothcert.on_demand import nn
 from smoothcert.reading import parse_json, read_bytes
 
 MOST_CARD_BYTES = 8 * 2**20
@@ -104,7 +105,7 @@ class ModelCard(BaseModel):
 
     def build(self) -> nn.Module:
         """Build the network that the card describes, with random weights; not for a denoiser and its classifier."""
-        return create_model(
+        return networks.create_model(
             self.architecture,
             num_classes=self.num_classes,
             input_shape=self.input_shape,

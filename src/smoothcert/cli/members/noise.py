@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from smoothcert.certificates import SmoothedClassifier, load_classifier
+from smoothcert import certificates, noise
 from smoothcert.cli.members.command_option import CommandOption
 from smoothcert.cli.members.group import MemberGroup, read_many
-from smoothcert.noise import NOISE_LAWS, NoiseLaw
 
 NOISE = MemberGroup(
-    NOISE_LAWS,
+    noise.NOISE_LAWS,
     "noise",
     "Noise",
     otherwise="the model's own by default",
@@ -26,25 +25,25 @@ NOISE = MemberGroup(
 )
 
 
-def choose_classifier(model: Path, given: Mapping[str, Any]) -> SmoothedClassifier:
+def choose_classifier(model: Path, given: Mapping[str, Any]) -> certificates.SmoothedClassifier:
     """Load a model folder, under its own noise or under what the options say.
 
     Args:
         model: its folder.
         given: what the options of `NOISE` say.
     """
-    classifier = load_classifier(model)
+    classifier = certificates.load_classifier(model)
     if not given:
         return classifier
     told = dict(given)
     sound = told.pop("sound", False)
     law = _choose_noise(classifier.noise, told.pop("noise", classifier.noise.law_name), told)
-    return load_classifier(model, noise=law.float_safe() if sound else law)
+    return certificates.load_classifier(model, noise=law.float_safe() if sound else law)
 
 
-def _choose_noise(trained: NoiseLaw, name: str, told: dict[str, Any]) -> NoiseLaw:
+def _choose_noise(trained: noise.NoiseLaw, name: str, told: dict[str, Any]) -> noise.NoiseLaw:
     """Build a law from what was told; what was not is taken from the training, where it has such a thing."""
-    kind = NOISE_LAWS[name]
+    kind = noise.NOISE_LAWS[name]
     takes = {option.name for option in kind.options()}
     known = {option: value for option, value in trained.option_values().items() if option in takes}
     return kind.from_options({**known, **read_many(kind.options(), told)})

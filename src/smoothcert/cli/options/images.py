@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import data, folders
 from smoothcert.cli.options.paths import path_option
-from smoothcert.data import DATASETS, Dataset, load_dataset, select_indices
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import trained_on
 from smoothcert.visible import brief
 
 _PANEL = "Test images"
@@ -32,9 +31,9 @@ class Source:
         Path | None, path_option("--data-dir", text="Where the data set's files are.", panel=_PANEL)
     ] = None
 
-    def load(self, model: Path) -> Dataset:
+    def load(self, model: Path) -> data.Dataset:
         """Read the test split of the named data set, or of that which a model, or all of its members, learnt from."""
-        return load_dataset(self.dataset or _own_dataset(model), split="test", data_dir=self.data_dir)
+        return data.load_dataset(self.dataset or _own_dataset(model), split="test", data_dir=self.data_dir)
 
 
 @dataclass(frozen=True)
@@ -56,17 +55,17 @@ class Subset:
         """Whether anything is said."""
         return any(value is not None for value in asdict(self).values())
 
-    def pick(self, images: Dataset) -> Sequence[int]:
+    def pick(self, images: data.Dataset) -> Sequence[int]:
         """Return the places of the images."""
-        return select_indices(len(images), **asdict(self))
+        return data.select_indices(len(images), **asdict(self))
 
 
 def _own_dataset(model: Path) -> str:
-    names = trained_on(model)
-    if len(names) > 1 or names[0] not in DATASETS:
+    names = folders.trained_on(model)
+    if len(names) > 1 or names[0] not in data.DATASETS:
         raise InvalidArgumentError(
             f"--dataset is needed: {model} was trained on {', '.join(map(brief, names))}, and "
             f"{'its members must agree' if len(names) > 1 else 'no data set has that name'} to leave it out; "
-            f"known: {', '.join(DATASETS)}"
+            f"known: {', '.join(data.DATASETS)}"
         )
     return names[0]

@@ -1,0 +1,33 @@
+from .allowed_difference import allowed_difference
+from .cache_rows import rows_in_cache
+from .early_exit_engine import EarlyExitEngine
+from .engine import Engine, name_on
+from .known import ENGINES
+from .resolve import build_engine, engine_rule
+from .runtimes.callable import CallableEngine
+from .runtimes.torch import TorchEngine
+from .turns import turn
+from .unavailable import EngineUnavailableError
+from .user_code import attribute_names, closure_values, global_names
+from .workload import Model, Workload, device_of
+
+__all__ = [
+    "ENGINES",
+    "CallableEngine",
+    "EarlyExitEngine",
+    "Engine",
+    "EngineUnavailableError",
+    "Model",
+    "TorchEngine",
+    "Workload",
+    "allowed_difference",
+    "attribute_names",
+    "build_engine",
+    "closure_values",
+    "device_of",
+    "engine_rule",
+    "global_names",
+    "name_on",
+    "rows_in_cache",
+    "turn",
+]

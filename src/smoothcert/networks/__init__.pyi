@@ -1,0 +1,92 @@
+from .answers import answer_of, as_logits, same_places
+from .architecture import MODELS, Architecture
+from .arrays import is_of_numbers, told
+from .composite import (
+    Composite,
+    Run,
+    WholeParts,
+    classifiers_of,
+    counted,
+    digest_of_parts,
+    evaluations_of,
+    exits_early,
+    model_digest,
+    packages_of,
+    stored_part,
+    surrogate_of,
+    whole_parts,
+)
+from .creation import create_model
+from .denoised import Denoised, denoised_of, refuse_shapes
+from .denoiser_description import describe_denoiser
+from .denoiser_size import DENOISERS
+from .descriptions import ModelDescription, describe_model, describe_models, is_border
+from .dncnn import DnCNN
+from .estimator import as_model
+from .flops import forward_flops
+from .head_splits import refuse_split, resolve_split
+from .limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, checked_classes, checked_shape
+from .multi_head import MultiHead, multi_head, multi_head_of, one_headed
+from .normalize import Normalize
+from .padding import MIN_ROWS, padded
+from .stages import split_before, split_points, stages_of
+from .tensor_content import tensor_content
+from .train_mode import part_in_train_mode, refuse_training_mode
+from .weights_digest import weights_digest
+
+__all__ = [
+    "DENOISERS",
+    "MIN_ROWS",
+    "MODELS",
+    "MOST_DEPTH",
+    "MOST_HEADS",
+    "MOST_WIDTH",
+    "Architecture",
+    "Composite",
+    "Denoised",
+    "DnCNN",
+    "ModelDescription",
+    "MultiHead",
+    "Normalize",
+    "Run",
+    "WholeParts",
+    "answer_of",
+    "as_logits",
+    "as_model",
+    "checked_classes",
+    "checked_shape",
+    "classifiers_of",
+    "counted",
+    "create_model",
+    "denoised_of",
+    "describe_denoiser",
+    "describe_model",
+    "describe_models",
+    "digest_of_parts",
+    "evaluations_of",
+    "exits_early",
+    "forward_flops",
+    "is_border",
+    "is_of_numbers",
+    "model_digest",
+    "multi_head",
+    "multi_head_of",
+    "one_headed",
+    "packages_of",
+    "padded",
+    "part_in_train_mode",
+    "refuse_shapes",
+    "refuse_split",
+    "refuse_training_mode",
+    "resolve_split",
+    "same_places",
+    "split_before",
+    "split_points",
+    "stages_of",
+    "stored_part",
+    "surrogate_of",
+    "tensor_content",
+    "told",
+    "weights_digest",
+    "whole_parts",
+]

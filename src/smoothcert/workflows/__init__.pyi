@@ -1,0 +1,21 @@
+from .attack import attack_images
+from .auditing.audit import audit
+from .auditing.report import AuditReport, Finding, Trust
+from .certify import certify
+from .certify_panel import certify_panel
+from .demo import run_demo
+from .preview import preview_run
+from .sweep import run_sweep
+
+__all__ = [
+    "AuditReport",
+    "Finding",
+    "Trust",
+    "attack_images",
+    "audit",
+    "certify",
+    "certify_panel",
+    "preview_run",
+    "run_demo",
+    "run_sweep",
+]
