@@ -5,6 +5,8 @@ from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 import torch
 from torch import nn
@@ -67,6 +69,31 @@ def test_functions_are_certified_by_their_logits(form):
 def test_a_function_of_numpy_is_certified():
     found = certified(lambda batch: batch.numpy() @ WEIGHT.T + BIAS)
     assert (found.counts, found.engine) == (EXPECTED, "callable")
+
+
+def in_onnx_runtime():
+    """The same linear network as a session of ONNX Runtime, which torch knows nothing of."""
+    kind = onnx.TensorProto.FLOAT
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node("Gemm", ["x", "w", "b"], ["y"], transB=1)],
+        "linear",
+        [onnx.helper.make_tensor_value_info("x", kind, [None, 3])],
+        [onnx.helper.make_tensor_value_info("y", kind, [None, 3])],
+        [onnx.numpy_helper.from_array(WEIGHT, "w"), onnx.numpy_helper.from_array(BIAS, "b")],
+    )
+    made = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    session = onnxruntime.InferenceSession(made.SerializeToString(), providers=["CPUExecutionProvider"])
+    return lambda batch: session.run(None, {"x": batch.numpy()})  # a list of one array
+
+
+def test_a_session_of_onnx_runtime_is_no_torch_and_has_no_gradient():
+    session = in_onnx_runtime()
+    found = certified(session)
+    assert (found.counts, found.engine) == (EXPECTED, "callable")
+    assert found.model.endswith("/unsettled")
+    point = sc.Dataset.from_arrays(IMAGE.numpy()[None], np.zeros(1, dtype=np.int64))
+    with pytest.raises(InvalidArgumentError, match="not connected to the image by .* it raised Runtime"):
+        sc.attack_images(sc.SmoothedClassifier(session, NOISE, 3), point, radii=0.1, n=100, seed=1, workers=1)
 
 
 @pytest.mark.parametrize("form", FORMS)
