@@ -92,7 +92,7 @@ def test_a_session_of_onnx_runtime_is_no_torch_and_has_no_gradient():
     assert (found.counts, found.engine) == (EXPECTED, "callable")
     assert found.model.endswith("/unsettled")
     point = sc.Dataset.from_arrays(IMAGE.numpy()[None], np.zeros(1, dtype=np.int64))
-    with pytest.raises(InvalidArgumentError, match="not connected to the image by .* it raised Runtime"):
+    with pytest.raises(InvalidArgumentError, match=r"not connected to the image by .* it raised Runtime"):
         sc.attack_images(sc.SmoothedClassifier(session, NOISE, 3), point, radii=0.1, n=100, seed=1, workers=1)
 
 
