@@ -1,6 +1,6 @@
-from .answers import answer_of, as_logits, same_places
+from .reading.answers import answer_of, as_logits, same_places
 from .architecture import MODELS, Architecture
-from .arrays import is_of_numbers, told
+from .reading.arrays import is_of_numbers, told
 from .composite import (
     Composite,
     Run,
@@ -22,7 +22,7 @@ from .denoiser_description import describe_denoiser
 from .denoiser_size import DENOISERS
 from .descriptions import ModelDescription, describe_model, describe_models, is_border
 from .dncnn import DnCNN
-from .estimator import as_model
+from .reading.estimator import as_model
 from .flops import forward_flops
 from .head_splits import refuse_split, resolve_split
 from .limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, checked_classes, checked_shape

@@ -9,7 +9,7 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks.answers import answer_of
+from smoothcert.networks.reading.answers import answer_of
 from smoothcert.networks.composite import Composite, evaluations_of, packages_of, surrogate_of
 
 

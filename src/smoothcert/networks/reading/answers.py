@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from smoothcert.errors import ModelOutputError, UnsoundModelError
-from smoothcert.networks.arrays import array_of, told
+from smoothcert.networks.reading.arrays import array_of, told
 
 _NARROW = (torch.bfloat16, torch.float16, torch.bool)  # which float32 holds exactly
 _WHOLE = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
