@@ -1,6 +1,4 @@
-from .reading.answers import answer_of, as_logits, same_places
 from .architecture import MODELS, Architecture
-from .reading.arrays import is_of_numbers, told
 from .composite import (
     Composite,
     Run,
@@ -22,17 +20,18 @@ from .denoiser_description import describe_denoiser
 from .denoiser_size import DENOISERS
 from .descriptions import ModelDescription, describe_model, describe_models, is_border
 from .dncnn import DnCNN
-from .reading.estimator import as_model
 from .flops import forward_flops
 from .head_splits import refuse_split, resolve_split
 from .limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, checked_classes, checked_shape
 from .multi_head import MultiHead, multi_head, multi_head_of, one_headed
 from .normalize import Normalize
 from .padding import MIN_ROWS, padded
+from .reading.answers import answer_of, as_logits, same_places
+from .reading.arrays import is_of_numbers, told
+from .reading.estimator import as_model
 from .stages import split_before, split_points, stages_of
-from .tensor_content import tensor_content
 from .train_mode import part_in_train_mode, refuse_training_mode
-from .weights_digest import weights_digest
+from .weights_digest import tensor_content, weights_digest
 
 __all__ = [
     "DENOISERS",

@@ -9,8 +9,8 @@ import torch
 from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks.reading.answers import answer_of
 from smoothcert.networks.composite import Composite, evaluations_of, packages_of, surrogate_of
+from smoothcert.networks.reading.answers import answer_of
 
 
 class Denoised(Composite):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from smoothcert.engines import Engine, allowed_difference, turn
+from smoothcert.engines import allowed_difference, turn
 from smoothcert.errors import EngineDisagreementError
 from smoothcert.networks import as_logits
 from smoothcert.sampling.chunk import Chunk
@@ -75,22 +75,17 @@ def refuse_other_answers_to(sampler: Sampler, chunks: Sequence[Chunk]) -> None:
         ]
     allowed = [allowed_difference(logits, _ROUNDING) for logits in own]
     for chunk, one, two, most in zip(chunks, ours, own, allowed, strict=True):
-        _refuse_other_votes_of(engine, chunk, one, two, most)
-
-
-def _refuse_other_votes_of(
-    engine: Engine, chunk: Chunk, ours: torch.Tensor, own: torch.Tensor, allowed: torch.Tensor
-) -> None:
-    finite = own.isfinite().all(dim=2)
-    lost = finite != ours.isfinite().all(dim=2)
-    known = torch.where(finite.unsqueeze(2), own.double(), 0.0)
-    best, chosen = known.argmax(dim=2, keepdim=True), ours.argmax(dim=2, keepdim=True)
-    gap = known.gather(2, best) - known.gather(2, chosen)
-    moved = (gap > allowed.gather(2, best)).squeeze(2) & finite
-    wrong = int((moved | lost).sum())
-    if wrong:
-        raise EngineDisagreementError(
-            f"engine {engine.engine_name!r} answers {wrong} of {moved.numel()} noisy copies of image {chunk.index} "
-            "otherwise than the model itself, so its votes would certify another classifier; run the model as it is "
-            "with engine='eager' (--engine eager), or, if it keeps something from call to call, let it not"
-        )
+        finite = two.isfinite().all(dim=2)
+        lost = finite != one.isfinite().all(dim=2)
+        known = torch.where(finite.unsqueeze(2), two.double(), 0.0)
+        best, chosen = known.argmax(dim=2, keepdim=True), one.argmax(dim=2, keepdim=True)
+        gap = known.gather(2, best) - known.gather(2, chosen)
+        moved = (gap > most.gather(2, best)).squeeze(2) & finite
+        wrong = int((moved | lost).sum())
+        if wrong:
+            raise EngineDisagreementError(
+                f"engine {engine.engine_name!r} answers {wrong} of {moved.numel()} noisy copies of image "
+                f"{chunk.index} otherwise than the model itself, so its votes would certify another classifier; run "
+                "the model as it is with engine='eager' (--engine eager), or, if it keeps something from call to "
+                "call, let it not"
+            )

@@ -8,7 +8,7 @@ from typing import Any
 
 from smoothcert import certificates, noise
 from smoothcert.cli.members.command_option import CommandOption
-from smoothcert.cli.members.group import MemberGroup, read_many
+from smoothcert.cli.members.group import MemberGroup
 
 NOISE = MemberGroup(
     noise.NOISE_LAWS,
@@ -46,4 +46,4 @@ def _choose_noise(trained: noise.NoiseLaw, name: str, told: dict[str, Any]) -> n
     kind = noise.NOISE_LAWS[name]
     takes = {option.name for option in kind.options()}
     known = {option: value for option, value in trained.option_values().items() if option in takes}
-    return kind.from_options({**known, **read_many(kind.options(), told)})
+    return kind.from_options({**known, **told})
