@@ -38,7 +38,24 @@ from smoothcert.noise import DiscreteReplacement, Gaussian, GridGaussian, Laplac
 from smoothcert.report import write_report
 from smoothcert.sampling import Counts
 from smoothcert.store import AttackedImage, AttackResults, Attempt, Run
-from smoothcert.training import Objective, Recipe, TrainConfig, fine_tune, load_recipe, train
+from smoothcert.training import (
+    AdvMacer,
+    Consistency,
+    ConsistencySmoothAdv,
+    GaussianAugmentation,
+    Macer,
+    Objective,
+    Recipe,
+    SmoothAdv,
+    SmoothMix,
+    StabilityTraining,
+    StandardTraining,
+    TrainConfig,
+    fine_tune,
+    fit,
+    load_recipe,
+    train,
+)
 from smoothcert.workflows import AuditReport, Finding, attack_images, audit, certify, certify_panel
 
 __version__ = version("smoothcert")
@@ -46,6 +63,7 @@ __version__ = version("smoothcert")
 __all__ = [
     "Adaptive",
     "AdaptiveEnsemble",
+    "AdvMacer",
     "AttackResults",
     "AttackedImage",
     "Attempt",
@@ -53,6 +71,8 @@ __all__ = [
     "Certificate",
     "Consensus",
     "ConsensusEnsemble",
+    "Consistency",
+    "ConsistencySmoothAdv",
     "Counts",
     "Dataset",
     "Denoised",
@@ -62,9 +82,11 @@ __all__ = [
     "Finding",
     "FixedSample",
     "Gaussian",
+    "GaussianAugmentation",
     "GridGaussian",
     "GroupSequential",
     "Laplace",
+    "Macer",
     "ModelCard",
     "MultiHead",
     "NoiseLaw",
@@ -77,8 +99,12 @@ __all__ = [
     "Results",
     "Run",
     "Sequential",
+    "SmoothAdv",
+    "SmoothMix",
     "SmoothedClassifier",
+    "StabilityTraining",
     "Staged",
+    "StandardTraining",
     "Tally",
     "TrainConfig",
     "Uniform",
@@ -91,6 +117,7 @@ __all__ = [
     "create_model",
     "errors",
     "fine_tune",
+    "fit",
     "load_classifier",
     "load_dataset",
     "load_model",

@@ -47,6 +47,10 @@ class CheckpointError(SmoothcertError):
     """A model folder is missing a part, is damaged, or its weights do not match their digest."""
 
 
+class ModuleNeededError(CheckpointError):
+    """A model folder's network is code of the user's own, which nothing runs unless the user hands it in."""
+
+
 class StoreError(SmoothcertError):
     """A run folder cannot be read or written."""
 

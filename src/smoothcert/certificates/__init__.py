@@ -2,7 +2,7 @@
 
 from smoothcert.certificates.certificate import Certificate, Tally, Verdict
 from smoothcert.certificates.certification import Certification
-from smoothcert.certificates.identity import identities, is_settled
+from smoothcert.certificates.identity import code_fingerprint, identities, is_settled
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.loading import load_classifier, panel_classifier
 from smoothcert.certificates.metrics import ACR_CAVEAT, Results
@@ -56,6 +56,7 @@ __all__ = [
     "check_radius",
     "check_subjects",
     "check_votes",
+    "code_fingerprint",
     "identities",
     "is_settled",
     "load_classifier",

@@ -12,6 +12,8 @@ from smoothcert.folders.member_folders import gather_members
 from smoothcert.folders.membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from smoothcert.folders.model_card import LEFT_OUT, ModelCard, drop_unset, first_fault, read_record
 from smoothcert.folders.module_source import Modules, ModuleSource, NoModules, module_source
+from smoothcert.folders.own_network import copy_module
+from smoothcert.folders.stored_tensors import stored_tensors
 from smoothcert.folders.trained_on import trained_on
 from smoothcert.folders.weights_file import WeightsFile, open_weights
 
@@ -29,6 +31,7 @@ __all__ = [
     "WeightsFile",
     "check_agreement",
     "classifier_card",
+    "copy_module",
     "denoise",
     "denoised_entry",
     "drop_unset",
@@ -48,5 +51,6 @@ __all__ = [
     "refuse_labyrinth",
     "save_checkpoint",
     "save_ensemble",
+    "stored_tensors",
     "trained_on",
 ]

@@ -17,7 +17,7 @@ from smoothcert.errors import CheckpointError, StoreError
 from smoothcert.folders.filling import filled, refuse_other_network
 from smoothcert.folders.model_card import MOST_CARD_BYTES, ModelCard, read_record
 from smoothcert.folders.module_source import ModuleSource, NoModules
-from smoothcert.folders.own_network import copied, own_network
+from smoothcert.folders.own_network import copy_module, own_network
 from smoothcert.folders.stored_tensors import entries_of, stored_tensors
 from smoothcert.folders.weights_file import open_weights
 from smoothcert.networks import stored_part, weights_digest
@@ -51,7 +51,7 @@ def save_checkpoint(
         raise CheckpointError(
             f"a card may have {MOST_CARD_BYTES:,} bytes, this one has {len(text):,}; shorten it"
         )
-    own = None if card.code is None else copied(model)
+    own = None if card.code is None else copy_module(model)
     refuse_other_network(card, entries_of(tensors), _TO_SAVE, own)
     again = filled(card, tensors, _classifier(card, folder, modules), _TO_SAVE, own)
     if own is not None and weights_digest(again) != card.digest:

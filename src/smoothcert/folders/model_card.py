@@ -39,6 +39,7 @@ LEFT_OUT = (
     "holdout",
     "packages",
     "code",
+    "own",
 )
 """Fields of cards and configurations that are not written where they are None, so that old records stay equal."""
 

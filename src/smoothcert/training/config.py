@@ -20,7 +20,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.fields import Place, Text
 from smoothcert.folders import MOST_MEMBERS, drop_unset
 from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH
-from smoothcert.noise import NOISE_LAWS, NoiseLaw
+from smoothcert.noise import NOISE_LAWS, NoiseLaw, noise_from
 from smoothcert.registry import Registry, Table
 from smoothcert.seeding import check_seed
 from smoothcert.store import packages_of
@@ -33,6 +33,7 @@ from smoothcert.training.noise_settings import (
     without_other_noise,
 )
 from smoothcert.training.objective import OBJECTIVES, Objective, make_objective
+from smoothcert.training.own.entry import OwnEntry
 from smoothcert.training.setting_rules import refuse_inconsistent, with_default_model
 from smoothcert.visible import brief
 
@@ -56,6 +57,8 @@ class TrainConfig(BaseModel):
     discrete replacement.
 
     Args:
+        own: what `fit` records about a module and images that were handed in; `dataset` and `model` are then the names
+            of these, and in no registry.
         dataset: name in `DATASETS`.
         data_dir: folder of the data set's files, if it is not embedded.
         model: name in `MODELS`, or in `DENOISERS` for methods that train a denoiser.
@@ -99,6 +102,7 @@ class TrainConfig(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
+    own: OwnEntry | None = None  # the first, because other fields are checked by it
     dataset: Text = "digits"
     data_dir: Place | None = None
     model: Text = "convnet"
@@ -146,7 +150,8 @@ class TrainConfig(BaseModel):
     @field_validator(*_REGISTRIES)
     @classmethod
     def _known(cls, value: str, info: Any) -> str:
-        if info.field_name != "model" or value not in DENOISERS:
+        handed_in = info.data.get("own") is not None and info.field_name in ("dataset", "model")
+        if not handed_in and (info.field_name != "model" or value not in DENOISERS):
             _REGISTRIES[info.field_name][value]  # raises the error that lists the known names
         return value
 
@@ -169,7 +174,9 @@ class TrainConfig(BaseModel):
         return make_objective(self.method, self.settings)
 
     def normalisation(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return mean and deviation, per channel, that the network's first layer normalises by."""
+        """Return mean and deviation, per channel, that the network's first layer normalises by; empty for no layer."""
+        if self.own is not None:
+            return self.own.mean, self.own.std
         source = DATASETS[self.dataset]
         if self.normalize:
             return source.mean, source.std
@@ -199,6 +206,8 @@ class TrainConfig(BaseModel):
 
     def noise_law(self) -> NoiseLaw:
         """Build the law of the noise."""
+        if self.own is not None:  # which may be told by another number than the settings have
+            return noise_from(dict(self.own.noise_law))
         return noise_of(self.noise, {"sigma": self.sigma, **(self.model_extra or {})})
 
     def scaled(self, epochs: int) -> TrainConfig:

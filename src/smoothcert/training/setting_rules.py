@@ -84,7 +84,7 @@ def _check_method(config: TrainConfig) -> None:
 def _refuse_mixture(config: TrainConfig) -> None:
     """Refuse settings of one kind of training in another: networks, members of an ensemble, denoisers."""
     trains = OBJECTIVES[config.method].trains
-    if (config.model in DENOISERS) != (trains == "denoiser"):
+    if config.own is None and (config.model in DENOISERS) != (trains == "denoiser"):
         known = DENOISERS if trains == "denoiser" else MODELS
         raise InvalidArgumentError(
             f"method {config.method!r} does not train model {config.model!r}; choose one of {', '.join(known)}"

@@ -15,7 +15,9 @@ from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import (
     CARD_FILE,
+    CodeEntry,
     ModelCard,
+    ModuleSource,
     denoised_entry,
     load_checkpoint,
     read_card,
@@ -27,6 +29,7 @@ from smoothcert.training.config import TrainConfig
 from smoothcert.training.epochs import OnEpoch
 from smoothcert.training.first_model import with_classifier_digest
 from smoothcert.training.launching import Trained, Where, launch
+from smoothcert.training.materials import Materials
 from smoothcert.training.outputs.folder import differences, forget, refuse_existing
 
 BEST = "best"
@@ -62,11 +65,11 @@ def train(
         show_progress: None shows it on a terminal only.
     """
     config = config_from(config).with_packages()
-    out = check_path("out", out)
-    if out.exists() and not out.is_dir():
-        raise CheckpointError(f"{out} is a file; choose a folder to write the model to")
-    if not check_switch("resume", resume):
-        refuse_existing(out, out / CARD_FILE)
+    if config.own is not None:
+        raise InvalidArgumentError(
+            f"this configuration is of a module that was handed in ({config.own.module}); train it by smoothcert.fit"
+        )
+    out = check_out(out, resume)
     trains = config.objective().trains
     if trains == "members":
         raise InvalidArgumentError(
@@ -77,9 +80,24 @@ def train(
     if trains == "denoiser":
         config = with_classifier_digest(config, train_set)
     if (out / CARD_FILE).exists():
-        return _finished(out, config, train_set)
+        return finished(out, config, train_set)[1]
     where = Where(on_epoch, devices, accelerator, show_progress)
-    return launch(config, train_set, out, where, _write, [out / BEST])
+    return launch(config, Materials.named(config, train_set), out, where, write_model, [out / BEST])
+
+
+def check_out(out: Any, resume: Any) -> Path:
+    """Return the folder to write to; refuse a file, and a training in it that is not to be continued.
+
+    Args:
+        out: as a user gave it.
+        resume: likewise.
+    """
+    folder = check_path("out", out)
+    if folder.exists() and not folder.is_dir():
+        raise CheckpointError(f"{folder} is a file; choose a folder to write the model to")
+    if not check_switch("resume", resume):
+        refuse_existing(folder, folder / CARD_FILE)
+    return folder
 
 
 def config_from(given: TrainConfig | Mapping[str, Any] | str | Path) -> TrainConfig:
@@ -96,8 +114,9 @@ def config_from(given: TrainConfig | Mapping[str, Any] | str | Path) -> TrainCon
     return TrainConfig(**given)
 
 
-def _write(trained: Trained, out: Path) -> ModelCard:
+def write_model(trained: Trained, out: Path | None) -> ModelCard:
     """Write the model of the best epoch, where a hold-out chose one, then that of the last."""
+    assert out is not None
     shutil.rmtree(out / BEST, ignore_errors=True)  # of this same training, killed between here and the end
     if not trained.state.best:
         return save_checkpoint(trained.model, _card(trained, trained.model, trained.config.epochs, out), out)
@@ -150,12 +169,29 @@ def _card(trained: Trained, model: nn.Module, epoch: int, folder: Path) -> Model
         heads=config.heads,
         split=config.split,
         denoised=denoised,
+        code=_code(config, model),
     )
 
 
-def _finished(out: Path, config: TrainConfig, train_set: Dataset) -> ModelCard:
-    """Return the card of a finished training if it is the one asked for; name the differences if not."""
-    _, card = load_checkpoint(out)
+def _code(config: TrainConfig, model: nn.Module) -> CodeEntry | None:
+    """Return what the card says about a network that is code of the user's own; None for one of this package."""
+    if config.own is None:
+        return None
+    return CodeEntry.of(model.get_submodule("network") if config.own.mean else model)
+
+
+def finished(
+    out: Path, config: TrainConfig, train_set: Dataset, modules: ModuleSource | None = None
+) -> tuple[nn.Module, ModelCard]:
+    """Return model and card of a finished training if it is the one asked for; name the differences if not.
+
+    Args:
+        out: its folder.
+        config: the training asked for.
+        train_set: its images.
+        modules: who has the module, where it is code of the user's own.
+    """
+    card = read_card(out)
     differing = differences(out, card, config)
     if card.dataset["digest"] != train_set.digest:
         differing.append("dataset digest")
@@ -164,5 +200,6 @@ def _finished(out: Path, config: TrainConfig, train_set: Dataset) -> ModelCard:
             f"{out} already holds a model trained with another {', '.join(differing)}; "
             f"choose another folder or remove it"
         )
+    loaded = load_checkpoint(out, modules)
     forget(out)
-    return card
+    return loaded

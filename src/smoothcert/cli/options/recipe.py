@@ -55,6 +55,7 @@ def chosen_config(
     hyper = hyper_parameters(values.get("method", table.config(sigma=sigma, model=given["model"]).method))
     known = set(TrainConfig.model_fields) - {
         "settings",
+        "own",
         "recipe",
         "recipe_epochs",
         "members",

@@ -8,7 +8,7 @@ from typing import Any
 
 from smoothcert.certificates import SmoothedClassifier, identities, is_settled
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
+from smoothcert.errors import InvalidArgumentError, ModuleNeededError, SmoothcertError, StoreError
 from smoothcert.folders import load_model
 from smoothcert.networks import classifiers_of
 from smoothcert.workflows.auditing.report import AuditReport
@@ -86,6 +86,9 @@ def _model(run: Path, origin: Origin, given: Source | None, report: AuditReport)
         return None
     try:
         return load_model(folder)[0]
+    except ModuleNeededError as error:
+        report.note(f"its model is code that an audit does not run ({error}); give the classifier in Python")
+        return None
     except SmoothcertError as error:
         report.add_finding("model", f"the model cannot be loaded: {error}")
         return None
