@@ -26,6 +26,9 @@ from smoothcert.networks.head_splits import refuse_split, resolve_split
 from smoothcert.networks.limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, checked_classes, checked_shape
 from smoothcert.networks.multi_head import MultiHead, multi_head, multi_head_of, one_headed
 from smoothcert.networks.normalize import Normalize
+from smoothcert.networks.onnx_graph import OnnxGraph
+from smoothcert.networks.onnx_network import OnnxNetwork, holds_onnx, onnx_of
+from smoothcert.networks.onnx_session import onnx_session, runtime_reason
 from smoothcert.networks.padding import MIN_ROWS, padded
 from smoothcert.networks.stages import split_before, split_points, stages_of
 from smoothcert.networks.tensor_content import tensor_content
@@ -46,6 +49,8 @@ __all__ = [
     "ModelDescription",
     "MultiHead",
     "Normalize",
+    "OnnxGraph",
+    "OnnxNetwork",
     "Run",
     "WholeParts",
     "checked_classes",
@@ -61,10 +66,13 @@ __all__ = [
     "evaluations_of",
     "exits_early",
     "forward_flops",
+    "holds_onnx",
     "model_digest",
     "multi_head",
     "multi_head_of",
     "one_headed",
+    "onnx_of",
+    "onnx_session",
     "packages_of",
     "padded",
     "part_in_train_mode",
@@ -72,6 +80,7 @@ __all__ = [
     "refuse_split",
     "refuse_training_mode",
     "resolve_split",
+    "runtime_reason",
     "split_before",
     "split_points",
     "stages_of",
