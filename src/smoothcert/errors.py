@@ -47,6 +47,10 @@ class CheckpointError(SmoothcertError):
     """A model folder is missing a part, is damaged, or its weights do not match their digest."""
 
 
+class FactoryError(SmoothcertError):
+    """A user's own factory cannot be imported, raised an error, or built no model."""
+
+
 class StoreError(SmoothcertError):
     """A run folder cannot be read or written."""
 
