@@ -9,19 +9,23 @@ from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
 from smoothcert.certificates.trained_for import TrainedFor
 from smoothcert.ensembles import panel_of
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import EnsembleCard, load_model, read_any_card, trained_on
+from smoothcert.folders import EnsembleCard, Modules, load_model, read_any_card, trained_on
 from smoothcert.noise import NoiseLaw, noise_from
 
 
-def load_classifier(folder: str | Path, *, noise: NoiseLaw | None = None) -> SmoothedClassifier:
+def load_classifier(
+    folder: str | Path, *, noise: NoiseLaw | None = None, module: Modules = None
+) -> SmoothedClassifier:
     """Return the smoothed classifier of a checkpoint or ensemble folder.
 
     Args:
         folder: holds model.json or ensemble.json.
         noise: another law than the one it was trained under.
+        module: for a network that is code of the user's own: a module of its class, of which a copy is filled with the
+            folder's weights; for an ensemble of several classes a list, as for `load_model`.
     """
     folder = check_path("folder", folder)
-    model, card = load_model(folder)
+    model, card = load_model(folder, module=module)
     own = noise_from(dict(card.noise))
     classifier = SmoothedClassifier(
         model,

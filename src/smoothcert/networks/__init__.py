@@ -25,10 +25,10 @@ from smoothcert.networks.flops import forward_flops
 from smoothcert.networks.head_splits import refuse_split, resolve_split
 from smoothcert.networks.limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, checked_classes, checked_shape
 from smoothcert.networks.multi_head import MultiHead, multi_head, multi_head_of, one_headed
-from smoothcert.networks.normalize import Normalize
 from smoothcert.networks.onnx_graph import OnnxGraph
 from smoothcert.networks.onnx_network import OnnxNetwork, holds_onnx, onnx_of
 from smoothcert.networks.onnx_session import onnx_session, runtime_reason
+from smoothcert.networks.normalize import Normalize, with_normalisation
 from smoothcert.networks.padding import MIN_ROWS, padded
 from smoothcert.networks.stages import split_before, split_points, stages_of
 from smoothcert.networks.tensor_content import tensor_content
@@ -89,4 +89,5 @@ __all__ = [
     "tensor_content",
     "weights_digest",
     "whole_parts",
+    "with_normalisation",
 ]

@@ -1,0 +1,40 @@
+"""The tensors of a module as they are written: those of its `state_dict`, refused by name where a file has no place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import nn
+
+from smoothcert.errors import CheckpointError
+from smoothcert.folders.weights_file import TYPES, Entry
+
+
+def stored_tensors(module: nn.Module) -> dict[str, torch.Tensor]:
+    """Return a copy of every tensor of a module's `state_dict`, on the CPU.
+
+    Tensors that share memory are written once under each of their names, which fills them all alike when they are read.
+    """
+    state: dict[str, Any] = module.state_dict()
+    for name, value in state.items():
+        if not isinstance(value, torch.Tensor):
+            raise CheckpointError(
+                f"{name!r} of the model is a {type(value).__name__}, and weights files hold tensors alone; keep it out "
+                "of the state_dict"
+            )
+        if value.layout != torch.strided or value.dtype not in TYPES.values():
+            raise CheckpointError(
+                f"{name!r} of the model is a tensor of {value.dtype}, {value.layout}, which weights files do not hold; "
+                "use a dense one of floats or integers"
+            )
+    return {
+        name: value.detach().cpu().clone(memory_format=torch.contiguous_format)
+        for name, value in state.items()
+    }
+
+
+def entries_of(state: Mapping[str, torch.Tensor]) -> dict[str, Entry]:
+    """Return type and shape of every tensor."""
+    return {name: (value.dtype, tuple(value.shape)) for name, value in state.items()}
