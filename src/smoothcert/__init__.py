@@ -32,7 +32,14 @@ from smoothcert.ensembles import (
     Panel,
     VotingEnsemble,
 )
-from smoothcert.folders import EnsembleCard, ModelCard, load_model, make_ensemble, save_ensemble
+from smoothcert.folders import (
+    EnsembleCard,
+    ModelCard,
+    import_model,
+    load_model,
+    make_ensemble,
+    save_ensemble,
+)
 from smoothcert.networks import Denoised, MultiHead, create_model
 from smoothcert.noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, NoiseLaw, Uniform
 from smoothcert.report import write_report
@@ -91,6 +98,7 @@ __all__ = [
     "create_model",
     "errors",
     "fine_tune",
+    "import_model",
     "load_classifier",
     "load_dataset",
     "load_model",

@@ -12,6 +12,11 @@ from smoothcert.folders.member_folders import gather_members
 from smoothcert.folders.membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from smoothcert.folders.model_card import LEFT_OUT, ModelCard, drop_unset, first_fault, read_record
 from smoothcert.folders.module_source import Modules, ModuleSource, NoModules, module_source
+from smoothcert.folders.own.facts import Facts
+from smoothcert.folders.own.factory_name import FactoryName, allowed, check_factories
+from smoothcert.folders.own.importing import import_model
+from smoothcert.folders.own.own_model import OwnModel, is_own, load_own, refuse_no_model
+from smoothcert.folders.own.permitted import modules_of
 from smoothcert.folders.trained_on import trained_on
 from smoothcert.folders.weights_file import WeightsFile, open_weights
 
@@ -22,30 +27,40 @@ __all__ = [
     "MOST_MEMBERS",
     "CodeEntry",
     "EnsembleCard",
+    "FactoryName",
+    "Facts",
     "ModelCard",
     "ModuleSource",
     "Modules",
     "NoModules",
+    "OwnModel",
     "WeightsFile",
+    "allowed",
     "check_agreement",
+    "check_factories",
     "classifier_card",
     "denoise",
     "denoised_entry",
     "drop_unset",
     "first_fault",
     "gather_members",
+    "import_model",
     "is_ensemble",
+    "is_own",
     "load_checkpoint",
     "load_model",
+    "load_own",
     "make_ensemble",
     "make_prefixes",
     "module_source",
+    "modules_of",
     "open_weights",
     "prefix_name",
     "read_any_card",
     "read_card",
     "read_record",
     "refuse_labyrinth",
+    "refuse_no_model",
     "save_checkpoint",
     "save_ensemble",
     "trained_on",

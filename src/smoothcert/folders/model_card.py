@@ -39,6 +39,7 @@ LEFT_OUT = (
     "holdout",
     "packages",
     "code",
+    "onnx",
 )
 """Fields of cards and configurations that are not written where they are None, so that old records stay equal."""
 
@@ -88,6 +89,8 @@ class ModelCard(BaseModel):
             and mean and std are the classifier's.
         code: the code behind a network of the user's own; None for one that this package builds. Then `architecture`
             is the name of its class, and mean and std are empty unless a layer before it normalises.
+        onnx: SHA-256 of the file `model.onnx` that holds the network in place of weights; None where there are
+            weights. Mean and std are as for `code`.
     """
 
     model_config = STRICT
@@ -109,6 +112,7 @@ class ModelCard(BaseModel):
     split: Text | None = None
     denoised: DenoisedEntry | None = None
     code: CodeEntry | None = None
+    onnx: Digest | None = None
 
     @model_validator(mode="after")
     def _only_one_kind(self) -> ModelCard:
@@ -117,6 +121,8 @@ class ModelCard(BaseModel):
             raise ValueError(
                 "a network of the user's own code has no heads, split or denoiser of this package"
             )
+        if self.onnx is not None and any(one is not None for one in (*ours, self.code)):
+            raise ValueError("a network of an ONNX file has no code, heads, split or denoiser beside it")
         return self
 
     @model_serializer(mode="wrap")
@@ -131,6 +137,11 @@ class ModelCard(BaseModel):
         if self.code is not None:
             raise CheckpointError(
                 f"{self.code.module} is code of its own, which a card does not run; build the module in Python"
+            )
+        if self.onnx is not None:
+            raise CheckpointError(
+                f"{self.architecture} is the network of an ONNX file, which is run as it is and cannot be built anew, "
+                "nor trained; train the network that it was exported from"
             )
         return create_model(
             self.architecture,

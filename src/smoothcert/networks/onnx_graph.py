@@ -52,7 +52,9 @@ class OnnxGraph:
         """
         if self.rows is None:
             return self._pass(images)
-        pieces = [self._pass(self._whole(images[first : first + self.rows])) for first in self._starts(images)]
+        pieces = [
+            self._pass(self._whole(images[first : first + self.rows])) for first in self._starts(images)
+        ]
         return np.concatenate(pieces)[: len(images)]
 
     def _starts(self, images: NDArray[np.float32]) -> range:

@@ -93,7 +93,9 @@ def certify(
         if stored is not None:
             check_same(stored, manifest, str(folder))
         pace = order.checked(certification, certification.plan, certification.procedure, workers, batch_size)
-        database = begin(folder, stored, manifest, origin_of(folder, classifier.folder, dataset))
+        database = begin(
+            folder, stored, manifest, origin_of(folder, classifier.folder, dataset, classifier.weights)
+        )
         try:
             writer = RunWriter(database, dataset)
             order.run(certification, writer, pace, show_progress)

@@ -50,7 +50,9 @@ def build(name: FactoryName, arguments: Mapping[str, Scalar]) -> Any:
                 raise FactoryError(f"{name.place} has no {part!r}, which {name} asks for")
             factory = getattr(factory, part)
         if not callable(factory):
-            raise FactoryError(f"{name} is {brief(factory, 60)}, which cannot be called; name a function or class")
+            raise FactoryError(
+                f"{name} is {brief(factory, 60)}, which cannot be called; name a function or class"
+            )
         model = factory(**arguments)
     if isinstance(model, type) or not callable(model):
         raise FactoryError(

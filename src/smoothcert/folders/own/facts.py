@@ -80,7 +80,9 @@ def check_normalisation(mean: Sequence[float] | None, std: Sequence[float] | Non
     """Return whether a normalisation is given; refuse half of one, which is more often forgotten than meant."""
     if (mean is None) != (std is None):
         given, missing = ("mean", "std") if std is None else ("std", "mean")
-        raise InvalidArgumentError(f"{given} is given without {missing}; give both, or neither for a model of pixels")
+        raise InvalidArgumentError(
+            f"{given} is given without {missing}; give both, or neither for a model of pixels"
+        )
     return mean is not None
 
 

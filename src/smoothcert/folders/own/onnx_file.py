@@ -55,17 +55,19 @@ def _newer(content: bytes) -> str:
     opset, known = opset_of(content), onnx.defs.onnx_opset_version()
     if opset is None or opset <= known:
         return ""
-    return f"; it is of opset {opset}, newer than the {known} known here: export it with opset_version={known}"
+    return (
+        f"; it is of opset {opset}, newer than the {known} known here: export it with opset_version={known}"
+    )
 
 
-def _input(
-    session: Any, path: Path, told: Sequence[int] | None
-) -> tuple[str, tuple[int, ...], int | None]:
+def _input(session: Any, path: Path, told: Sequence[int] | None) -> tuple[str, tuple[int, ...], int | None]:
     """Return the name of the one input, the shape of an image, and the rows of a pass where they are fixed."""
     inputs = session.get_inputs()
     if len(inputs) != 1:
         names = ", ".join(brief(one.name, 40) for one in inputs[:8])
-        raise CheckpointError(f"{path} has {len(inputs)} inputs ({names}); a classifier takes one, the images")
+        raise CheckpointError(
+            f"{path} has {len(inputs)} inputs ({names}); a classifier takes one, the images"
+        )
     one = inputs[0]
     if one.type != "tensor(float)":
         why = _OTHER_INPUTS.get(one.type, "noisy images are float32")

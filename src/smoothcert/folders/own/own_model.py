@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from smoothcert.folders.own.factory_name import FactoryName
 from smoothcert.folders.own.folder_weights import fill_from_folder
 from smoothcert.folders.own.onnx_file import read_onnx
 from smoothcert.folders.own.state_dict import fill, read_state
-from smoothcert.networks import MIN_ROWS, Normalize, OnnxNetwork
+from smoothcert.networks import MIN_ROWS, OnnxNetwork, with_normalisation
 from smoothcert.reading import kind_of
 
 ONNX_ENDING = ".onnx"
@@ -34,6 +33,7 @@ class OwnModel:
         place: the ONNX file or the Python file; None for a factory of a package.
         factory: its name; None for an ONNX file.
         card: of the model folder that the weights are from; None for none.
+        network: what the factory built, without what was put before it.
     """
 
     model: Any
@@ -41,13 +41,25 @@ class OwnModel:
     place: Path | None
     factory: FactoryName | None = None
     card: ModelCard | None = None
+    network: Any = None
+
+    @property
+    def kind(self) -> str:
+        """What it is, in a word."""
+        return "onnx" if self.factory is None else "factory"
+
+    @property
+    def name(self) -> str:
+        """The file's name, or the factory's, without the folders above."""
+        if self.factory is not None:
+            return self.factory.short
+        return "" if self.place is None else self.place.name
 
     @property
     def source(self) -> dict[str, Any]:
         """What a run's manifest says about where the model is from: enough to build it again, with permission."""
         facts = self.facts
-        told: dict[str, Any] = {"kind": "onnx" if self.factory is None else "factory"}
-        told["name"] = self.place.name if self.factory is None and self.place else str(self.factory and self.factory.short)
+        told: dict[str, Any] = {"kind": self.kind, "name": self.name}
         if facts.arguments:
             told["arguments"] = dict(facts.arguments)
         if facts.weights is not None:
@@ -86,7 +98,8 @@ def _of_file(path: Path, facts: Facts) -> OwnModel:
 
 
 def _of_factory(name: FactoryName, facts: Facts) -> OwnModel:
-    model, card = build(name, facts.arguments), None
+    model = build(name, facts.arguments)
+    network, card = model, None
     if not isinstance(model, nn.Module):
         facts.refuse_all(
             f"is for torch modules, and {name} returned a {type(model).__name__}", "weights", "mean", "std"
@@ -101,10 +114,9 @@ def _of_factory(name: FactoryName, facts: Facts) -> OwnModel:
             f"input_shape is needed: {name} does not say which images its network takes; give it, such as 3,32,32"
         )
     if card is None and facts.mean is not None and isinstance(model, nn.Module):
-        normalize = Normalize(facts.input_shape, facts.mean, facts.std)
-        model = nn.Sequential(OrderedDict(normalize=normalize, network=model)).eval()
+        model = with_normalisation(model, facts.input_shape, facts.mean, facts.std).eval()
     classes = _classes(model, name, facts)
-    return OwnModel(model, replace(facts, num_classes=classes), name.file, name, card)
+    return OwnModel(model, replace(facts, num_classes=classes), name.file, name, card, network)
 
 
 def _with_card(facts: Facts, card: ModelCard) -> Facts:
@@ -112,8 +124,8 @@ def _with_card(facts: Facts, card: ModelCard) -> Facts:
     told = {
         "num_classes": card.num_classes,
         "input_shape": tuple(card.input_shape),
-        "mean": tuple(card.mean),
-        "std": tuple(card.std),
+        "mean": tuple(card.mean) or None,
+        "std": tuple(card.std) or None,
         "class_names": tuple(card.class_names),
     }
     for name, value in told.items():
