@@ -31,6 +31,9 @@ from smoothcert.report import (
 from smoothcert.store import AttackResults, Run
 from smoothcert.workflows import attack_images
 
+GROUPS = (NOISE,)
+"""Options that come from members."""
+
 _SIGMAS = (0.5, 1.0, 1.5, 2.0, 3.0)  # default radii where no run says which
 
 

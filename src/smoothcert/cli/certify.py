@@ -17,6 +17,9 @@ from smoothcert.report import Summary, print_preview, print_summaries
 from smoothcert.workflows import TRIAL_SECONDS, certify_panel, preview_run
 from smoothcert.workflows import certify as run_certify
 
+GROUPS = (NOISE, PROCEDURE)
+"""Options that come from members."""
+
 _PREVIEW = "Preview"
 
 

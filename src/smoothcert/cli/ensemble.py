@@ -15,6 +15,9 @@ from smoothcert.folders import EnsembleCard, make_ensemble, make_prefixes
 from smoothcert.progress import progress
 from smoothcert.report import say
 
+GROUPS = (EXITS,)
+"""Options that come from members."""
+
 
 @opt.unfolded
 def ensemble(

@@ -15,6 +15,9 @@ from smoothcert.data import select_indices
 from smoothcert.seeding import check_seed
 from smoothcert.visible import visible
 
+GROUPS = (NOISE,)
+"""Options that come from members."""
+
 
 @opt.unfolded
 def predict(

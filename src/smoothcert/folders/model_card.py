@@ -13,13 +13,14 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
-from torch import nn
 
+from smoothcert import networks
 from smoothcert.errors import CheckpointError
 from smoothcert.fields import STRICT, Digest, Figures, Place, Settings, Text
 from smoothcert.folders.card_fields import Classes, ClassNames, Noise, Shape, TrainedOn
 from smoothcert.folders.code_entry import CodeEntry
-from smoothcert.networks import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, create_model
+from smoothcert.networks import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
+from smoothcert.on_demand import nn
 from smoothcert.reading import parse_json, read_bytes
 
 MOST_CARD_BYTES = 8 * 2**20
@@ -143,7 +144,7 @@ class ModelCard(BaseModel):
                 f"{self.architecture} is the network of an ONNX file, which is run as it is and cannot be built anew, "
                 "nor trained; train the network that it was exported from"
             )
-        return create_model(
+        return networks.create_model(
             self.architecture,
             num_classes=self.num_classes,
             input_shape=self.input_shape,

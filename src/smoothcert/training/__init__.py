@@ -1,51 +1,5 @@
 """Training: data + objective + configuration -> a checkpoint, by one loop."""
 
-from smoothcert.training.accuracy import head_accuracies, noisy_accuracy
-from smoothcert.training.config import TrainConfig
-from smoothcert.training.epochs import fit
-from smoothcert.training.fine_tune import fine_tune
-from smoothcert.training.launching import die_with_parent
-from smoothcert.training.learning_rate import SCHEDULES
-from smoothcert.training.limited_yaml import parse_yaml
-from smoothcert.training.losses.adversarial import Adversarial
-from smoothcert.training.losses.circular_teaching import CircularTeaching
-from smoothcert.training.losses.denoising import Denoising
-from smoothcert.training.measuring import holdout_copies
-from smoothcert.training.noise_settings import is_noise_option
-from smoothcert.training.noise_source import NoiseSource
-from smoothcert.training.objective import OBJECTIVES, Objective, hyper_parameters
-from smoothcert.training.outputs.metrics import EpochMetrics
-from smoothcert.training.outputs.state import read_header
-from smoothcert.training.outputs.state_header import STATE_FILE
-from smoothcert.training.recipe import Recipe, load_recipe, recipe_names
-from smoothcert.training.step import Moment, Step
-from smoothcert.training.train import train
+import lazy_loader
 
-__all__ = [
-    "OBJECTIVES",
-    "SCHEDULES",
-    "STATE_FILE",
-    "Adversarial",
-    "CircularTeaching",
-    "Denoising",
-    "EpochMetrics",
-    "Moment",
-    "NoiseSource",
-    "Objective",
-    "Recipe",
-    "Step",
-    "TrainConfig",
-    "die_with_parent",
-    "fine_tune",
-    "fit",
-    "head_accuracies",
-    "holdout_copies",
-    "hyper_parameters",
-    "is_noise_option",
-    "load_recipe",
-    "noisy_accuracy",
-    "parse_yaml",
-    "read_header",
-    "recipe_names",
-    "train",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

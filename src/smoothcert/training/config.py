@@ -146,8 +146,9 @@ class TrainConfig(BaseModel):
     @field_validator(*_REGISTRIES)
     @classmethod
     def _known(cls, value: str, info: Any) -> str:
-        if info.field_name != "model" or value not in DENOISERS:
-            _REGISTRIES[info.field_name][value]  # raises the error that lists the known names
+        known = _REGISTRIES[info.field_name]
+        if value not in known and (info.field_name != "model" or value not in DENOISERS):
+            known[value]  # raises the error that lists the known names
         return value
 
     @field_validator("seed")

@@ -11,9 +11,9 @@ from torch import nn
 
 from smoothcert.errors import CheckpointError, FactoryError, InvalidArgumentError
 from smoothcert.folders.model_card import ModelCard
-from smoothcert.folders.own.facts import Facts, check_normalisation
 from smoothcert.folders.own.factory import build
 from smoothcert.folders.own.factory_name import FactoryName
+from smoothcert.folders.own.facts import Facts, check_normalisation
 from smoothcert.folders.own.folder_weights import fill_from_folder
 from smoothcert.folders.own.onnx_file import read_onnx
 from smoothcert.folders.own.state_dict import fill, read_state
