@@ -136,7 +136,7 @@ def panel_classifier(
         folder: of the ensemble.
         classifier: what `load_classifier` made of it.
     """
-    card = read_any_card(folder)
+    card = None if is_own(folder) else read_any_card(folder)
     panel = panel_of(classifier.model)
     if not isinstance(card, EnsembleCard) or panel is None:
         raise InvalidArgumentError(

@@ -24,6 +24,7 @@ class OnnxGraph:
         input_shape: shape of one image.
         num_classes: number of scores.
         rows: that every pass must have; None for any number.
+        parameters: numbers in its weights.
     """
 
     def __init__(
@@ -34,9 +35,11 @@ class OnnxGraph:
         input_shape: tuple[int, ...],
         num_classes: int,
         rows: int | None,
+        parameters: int,
     ) -> None:
         self.content, self.input_name, self.output_name = content, input_name, output_name
         self.input_shape, self.num_classes, self.rows = input_shape, num_classes, rows
+        self.parameters = parameters
         self.sha256 = hashlib.sha256(content).hexdigest()
         self._session: Any = None
 

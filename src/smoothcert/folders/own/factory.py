@@ -17,10 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from torch import nn
-
 from smoothcert.errors import FactoryError
 from smoothcert.folders.own.factory_name import FactoryName
+from smoothcert.on_demand import nn
 from smoothcert.reading import read_bytes
 from smoothcert.visible import brief, visible
 
@@ -41,7 +40,7 @@ def build(name: FactoryName, arguments: Mapping[str, Scalar]) -> Any:
         name: the factory, as the user gave it.
         arguments: what it is called with.
     """
-    _log.info("running code of your own: %s", name)
+    _log.warning("running code of your own: %s", name)
     with _its_own_faults(name), _beside(name.file), contextlib.redirect_stdout(sys.stderr):
         module = importlib.import_module(name.place) if name.file is None else _from_file(name.file)
         factory: Any = module

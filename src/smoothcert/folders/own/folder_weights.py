@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torch import nn
-
 from smoothcert.errors import CheckpointError
 from smoothcert.folders.checkpoint import WEIGHTS_FILE, read_card
 from smoothcert.folders.model_card import ModelCard
 from smoothcert.folders.own.state_dict import fill
 from smoothcert.folders.weights_file import open_weights
 from smoothcert.networks import weights_digest, with_normalisation
+from smoothcert.on_demand import nn
 
 
 def fill_from_folder(module: nn.Module, folder: Path) -> tuple[nn.Module, ModelCard]:

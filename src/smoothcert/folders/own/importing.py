@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from torch import nn
-
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders.card_fields import UNKNOWN
@@ -18,6 +16,7 @@ from smoothcert.folders.own.facts import Facts
 from smoothcert.folders.own.own_model import OwnModel, load_own
 from smoothcert.networks import onnx_of
 from smoothcert.noise import NoiseLaw
+from smoothcert.on_demand import nn
 
 
 def import_model(

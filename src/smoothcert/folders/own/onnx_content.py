@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from smoothcert.errors import CheckpointError
@@ -12,7 +14,20 @@ _STANDARD = ("", "ai.onnx", "ai.onnx.ml", "com.microsoft")
 """Domains of operators that ONNX Runtime itself has: ONNX's own, its classical models, and quantised layers."""
 
 
-def refuse_content(content: bytes, source: str) -> None:
+@dataclass(frozen=True)
+class Content:
+    """What an ONNX file says of itself.
+
+    Args:
+        opset: version of ONNX's own operators that it asks for; None if it asks for none.
+        parameters: numbers in its weights.
+    """
+
+    opset: int | None
+    parameters: int
+
+
+def check_content(content: bytes, source: str) -> Content:
     """Refuse what is no ONNX file, keeps weights elsewhere, or needs operators that come with no ONNX Runtime.
 
     Reads the file as data: nothing in it is run.
@@ -22,7 +37,7 @@ def refuse_content(content: bytes, source: str) -> None:
         source: names it in messages.
     """
     import onnx
-    from google.protobuf.message import DecodeError
+    from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
     try:
         model = onnx.load_model_from_string(content)
@@ -36,14 +51,8 @@ def refuse_content(content: bytes, source: str) -> None:
         )
     _refuse_other_files(model, source)
     _refuse_other_operators(model, source)
-
-
-def opset_of(content: bytes) -> int | None:
-    """Return the version of ONNX's own operators that a file asks for, which `refuse_content` has let pass."""
-    import onnx
-
-    model = onnx.load_model_from_string(content)
-    return next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), None)
+    opset = next((one.version for one in model.opset_import if one.domain in ("", "ai.onnx")), None)
+    return Content(opset, sum(math.prod(tensor.dims) for tensor in model.graph.initializer))
 
 
 def _refuse_other_files(model: Any, source: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.folders.own.onnx_content import opset_of, refuse_content
+from smoothcert.folders.own.onnx_content import Content, check_content
 from smoothcert.networks import MIN_ROWS, OnnxGraph, checked_shape, onnx_session, runtime_reason
 from smoothcert.reading import read_bytes
 from smoothcert.visible import brief
@@ -38,26 +38,24 @@ def read_onnx(
         num_classes: number of classes, which must be the file's.
     """
     content = read_bytes(path, CheckpointError, most=MOST_ONNX_BYTES)
-    refuse_content(content, str(path))
+    about = check_content(content, str(path))
     try:
         session = onnx_session(content)
     except CheckpointError as error:
-        raise CheckpointError(f"{path}: {error}{_newer(content)}") from error
+        raise CheckpointError(f"{path}: {error}{_newer(about)}") from error
     name, shape, rows = _input(session, path, input_shape)
     output, classes = _scores(session, path, name, (rows or MIN_ROWS, *shape), num_classes)
-    return OnnxGraph(content, name, output, shape, classes, rows)
+    return OnnxGraph(content, name, output, shape, classes, rows, about.parameters)
 
 
-def _newer(content: bytes) -> str:
+def _newer(about: Content) -> str:
     """Say that a file is of a newer ONNX, where that is the likely reason of a refusal."""
     import onnx
 
-    opset, known = opset_of(content), onnx.defs.onnx_opset_version()
-    if opset is None or opset <= known:
+    known = onnx.defs.onnx_opset_version()
+    if about.opset is None or about.opset <= known:
         return ""
-    return (
-        f"; it is of opset {opset}, newer than the {known} known here: export it with opset_version={known}"
-    )
+    return f"; it is of opset {about.opset}, newer than the {known} known here: export it with opset_version={known}"
 
 
 def _input(session: Any, path: Path, told: Sequence[int] | None) -> tuple[str, tuple[int, ...], int | None]:
@@ -139,7 +137,7 @@ def _scores(
 def _is_score(answer: Any, rows: int) -> bool:
     if not isinstance(answer, np.ndarray) or answer.dtype.kind != "f" or answer.ndim != 2:
         return False
-    return answer.shape[0] == rows and answer.shape[1] >= 2
+    return bool(answer.shape[0] == rows and answer.shape[1] >= 2)
 
 
 def _answered(answer: Any) -> str:

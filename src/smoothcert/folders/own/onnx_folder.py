@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from torch import nn
-
 from smoothcert.errors import CheckpointError, SmoothcertError
 from smoothcert.folders.model_card import ModelCard
 from smoothcert.folders.own.onnx_file import read_onnx
 from smoothcert.networks import OnnxNetwork, onnx_of
+from smoothcert.on_demand import nn
 
 
 def onnx_network(card: ModelCard, path: Path) -> OnnxNetwork:
@@ -36,7 +35,8 @@ def onnx_network(card: ModelCard, path: Path) -> OnnxNetwork:
     ):
         if told != found:
             raise CheckpointError(
-                f"the {what} {path} has digest {found}, but its card says {told!r}; one of the two was changed: restore it"
+                f"the {what} {path} has digest {found}, but its card says {told!r}; one of the two was changed: "
+                "restore it"
             )
     return network
 

@@ -6,9 +6,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import nn
-
 from smoothcert.errors import CheckpointError, FactoryError, InvalidArgumentError
 from smoothcert.folders.model_card import ModelCard
 from smoothcert.folders.own.factory import build
@@ -18,6 +15,7 @@ from smoothcert.folders.own.folder_weights import fill_from_folder
 from smoothcert.folders.own.onnx_file import read_onnx
 from smoothcert.folders.own.state_dict import fill, read_state
 from smoothcert.networks import MIN_ROWS, OnnxNetwork, with_normalisation
+from smoothcert.on_demand import nn, torch
 from smoothcert.reading import kind_of
 
 ONNX_ENDING = ".onnx"
@@ -121,7 +119,7 @@ def _of_factory(name: FactoryName, facts: Facts) -> OwnModel:
 
 def _with_card(facts: Facts, card: ModelCard) -> Facts:
     """Return what the card of the weights says, where the user says nothing or the same."""
-    told = {
+    told: dict[str, Any] = {
         "num_classes": card.num_classes,
         "input_shape": tuple(card.input_shape),
         "mean": tuple(card.mean) or None,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from torch import nn
 from typing_extensions import override
 
 from smoothcert.errors import CheckpointError, FactoryError, InvalidArgumentError
@@ -13,6 +12,7 @@ from smoothcert.folders.model_card import ModelCard
 from smoothcert.folders.module_source import Modules, ModuleSource, NoModules
 from smoothcert.folders.own.factory import build
 from smoothcert.folders.own.factory_name import FactoryName, allowed, check_factories
+from smoothcert.on_demand import nn
 
 
 class PermittedFactories(ModuleSource):

@@ -1,4 +1,4 @@
-"""Weights of the user's own: read from safetensors or torch files as tensors and nothing else, and put into a module."""
+"""Weights of the user's own: read from files as tensors and nothing else, and put into a module."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import nn
-
 from smoothcert.errors import CheckpointError
 from smoothcert.folders.weights_file import open_weights
+from smoothcert.on_demand import nn, torch
 from smoothcert.reading import read_start
 from smoothcert.visible import brief
 
