@@ -13,6 +13,7 @@ from .module_source import Modules, ModuleSource, NoModules, module_source
 from .own.factory_name import FactoryName, allowed, check_factories
 from .own.facts import Facts
 from .own.importing import import_model
+from .own.members import imported
 from .own.own_model import OwnModel, is_own, load_own, refuse_no_model
 from .own.permitted import modules_of
 from .trained_on import trained_on
@@ -43,6 +44,7 @@ __all__ = [
     "first_fault",
     "gather_members",
     "import_model",
+    "imported",
     "is_ensemble",
     "is_own",
     "load_checkpoint",

@@ -1,5 +1,6 @@
 from .ensemble import Choosing, Claims, Voting, typed
 from .images import Source, Subset
+from .own_members import OwnMembers
 from .own_model import (
     Factory,
     FactoryArgs,
@@ -43,6 +44,7 @@ __all__ = [
     "Mean",
     "ModelFolder",
     "NumClasses",
+    "OwnMembers",
     "OwnModel",
     "RecipeName",
     "Running",

@@ -40,7 +40,8 @@ class Source:
             model: its folder; of a file or a factory, the folder of its weights says on what it was trained.
             weights: of a factory.
         """
-        name = self.dataset or _own_dataset(model if weights is None else weights)
+        teller = weights if weights is not None and kind_of(weights) == "folder" else model
+        name = self.dataset or _own_dataset(teller)
         return load_dataset(name, split="test", data_dir=self.data_dir)
 
 
@@ -69,7 +70,7 @@ class Subset:
 
 
 def _own_dataset(model: Path) -> str:
-    names = () if kind_of(model) == "file" or is_own(model) else trained_on(model)
+    names = () if is_own(model) else trained_on(model)
     if not names:
         raise InvalidArgumentError(
             f"--dataset is needed: {model} does not say on what it was trained; known: {', '.join(DATASETS)}"

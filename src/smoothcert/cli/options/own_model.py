@@ -18,25 +18,25 @@ from smoothcert.folders import is_own
 from smoothcert.reading import kind_of
 from smoothcert.visible import brief
 
-_PANEL = "Own models (net.onnx, package.module:factory, path/file.py:factory)"
+PANEL = "Own models (net.onnx, package.module:factory, path/file.py:factory)"
 _WORDS = {"true": True, "false": False, "none": None, "null": None}
 
 FactoryArgs = Annotated[
     list[str] | None,
     typer.Option(
-        "--factory-args", help="Of the factory: NAME=VALUE,..; may be repeated.", rich_help_panel=_PANEL
+        "--factory-args", help="Of the factory: NAME=VALUE,..; may be repeated.", rich_help_panel=PANEL
     ),
 ]
 NumClasses = Annotated[
     int | None,
-    typer.Option("--num-classes", help="Classes; counted by asking the model.", rich_help_panel=_PANEL),
+    typer.Option("--num-classes", help="Classes; counted by asking the model.", rich_help_panel=PANEL),
 ]
 InputShape = Annotated[
     str | None,
     typer.Option(
         "--input-shape",
         help="Shape of one image, such as 3,32,32; the file's or the data set's by default.",
-        rich_help_panel=_PANEL,
+        rich_help_panel=PANEL,
     ),
 ]
 Mean = Annotated[
@@ -44,16 +44,16 @@ Mean = Annotated[
     typer.Option(
         "--mean",
         help="Per channel, in pixel units: put a normalisation in front; none by default.",
-        rich_help_panel=_PANEL,
+        rich_help_panel=PANEL,
     ),
 ]
-Std = Annotated[str | None, typer.Option("--std", help="Likewise.", rich_help_panel=_PANEL)]
+Std = Annotated[str | None, typer.Option("--std", help="Likewise.", rich_help_panel=PANEL)]
 Factory = Annotated[
     list[str] | None,
     typer.Option(
         "--factory",
         help="Let this factory run, which the model folder names: no folder runs code by itself.",
-        rich_help_panel=_PANEL,
+        rich_help_panel=PANEL,
     ),
 ]
 
@@ -68,7 +68,7 @@ class OwnModel:
         path_option(
             "--weights",
             text="Of the factory's network: safetensors, torch file (tensors alone are read) or model folder.",
-            panel=_PANEL,
+            panel=PANEL,
         ),
     ] = None
     num_classes: NumClasses = None
