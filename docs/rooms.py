@@ -16,6 +16,7 @@ GROUND_FLOOR = (
         "atomic",
         "arguments",
         "reading",
+        "on_demand",
         "locking",
         "progress",
         "fields",

@@ -51,6 +51,10 @@ class ModuleNeededError(CheckpointError):
     """A model folder's network is code of the user's own, which nothing runs unless the user hands it in."""
 
 
+class FactoryError(SmoothcertError):
+    """A user's own factory cannot be imported, raised an error, or built no model."""
+
+
 class StoreError(SmoothcertError):
     """A run folder cannot be read or written."""
 

@@ -18,9 +18,9 @@ import hashlib
 import secrets
 
 import numpy as np
-import torch
 
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.on_demand import torch
 
 SEED_BITS = 128
 _WORDS = 624  # 32-bit words of Mersenne-Twister state

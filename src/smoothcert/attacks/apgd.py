@@ -6,13 +6,12 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
-
 from smoothcert.attacks.dlr import LEAST_CLASSES, targeted_dlr
 from smoothcert.attacks.length import shortened, unit
 from smoothcert.attacks.mean_softmax import MeanSoftmax, rivals
 from smoothcert.attacks.method import Part
 from smoothcert.attacks.search import Search
+from smoothcert.on_demand import torch
 
 STEPS, TARGETS = 100, 9
 """Published: gradient steps of a run, and classes that the targeted form aims at, one run each."""
@@ -21,7 +20,7 @@ _FIRST_STEP = 2.0  # in eps
 _MOMENTUM = 0.75  # share of the new direction, alpha in the paper
 _RISES = 0.75  # share of steps that must have raised the loss, rho in the paper
 
-Loss = Callable[[torch.Tensor], torch.Tensor]
+Loss = Callable[["torch.Tensor"], "torch.Tensor"]
 
 
 def checkpoints(steps: int) -> list[int]:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
-from torch import nn
-
 from smoothcert.attacks.length import unit
 from smoothcert.attacks.smoothed_loss import noisy_logits, smoothed_loss
+from smoothcert.on_demand import nn, torch
 
 # Price of one such gradient per noisy copy, in training passes: forward and the gradient at the input cost as much
 # each as the gradient of the weights, which a training pass takes in addition.
 GRADIENT_PASS = 2 / 3
 
 # From the logits of the noisy copies, (m, rows, ..), and the labels, (rows,), to a loss per image, (rows,).
-Losses = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+Losses = Callable[["torch.Tensor", "torch.Tensor"], "torch.Tensor"]
 
 
 def ascent(

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import torch
-from torch import nn
-
 from smoothcert.attacks.attacked import attacked
 from smoothcert.attacks.length import shortened
 from smoothcert.attacks.mean_softmax import MeanSoftmax
 from smoothcert.attacks.method import Method
 from smoothcert.attacks.search import Search
+from smoothcert.on_demand import nn, torch
 
 
 class Chain:

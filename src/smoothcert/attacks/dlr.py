@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import torch
+from smoothcert.on_demand import torch
 
 LEAST_CLASSES = 4
 """The denominator needs the fourth largest logit."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import torch
-
 from smoothcert.attacks.length import lengths
 from smoothcert.attacks.mean_softmax import MeanSoftmax, rivals
 from smoothcert.attacks.method import Part
 from smoothcert.attacks.plane_in_box import plane_in_box
 from smoothcert.attacks.search import Search
+from smoothcert.on_demand import torch
 
 STEPS, TARGETS = 100, 9
 """Published: steps of a run, and classes aimed at, one run each."""

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import torch
-from torch import nn
-
 from smoothcert.attacks.ascent import Losses, ascent
 from smoothcert.attacks.attacked import attacked
 from smoothcert.attacks.smoothed_loss import smoothed_loss
+from smoothcert.on_demand import nn, torch
 
 
 def free_steps(

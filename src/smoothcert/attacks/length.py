@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import torch
+from smoothcert.on_demand import torch
 
 
 def lengths(images: torch.Tensor) -> torch.Tensor:

@@ -6,10 +6,8 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-import torch
-from torch import nn
-
 from smoothcert.attacks.smoothed_loss import noisy_logits
+from smoothcert.on_demand import nn, torch
 from smoothcert.seeding import generator_for
 
 

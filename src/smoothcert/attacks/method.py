@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
-
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.on_demand import torch
 from smoothcert.registry import Registry
 
 

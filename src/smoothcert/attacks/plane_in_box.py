@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import torch
+from smoothcert.on_demand import torch
 
 
 def plane_in_box(points: torch.Tensor, normals: torch.Tensor, missing: torch.Tensor) -> torch.Tensor:

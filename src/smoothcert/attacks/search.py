@@ -6,10 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
-import torch
-
 from smoothcert.attacks.mean_softmax import MeanSoftmax
 from smoothcert.attacks.method import Part
+from smoothcert.on_demand import torch
 
 
 class Run(Protocol):

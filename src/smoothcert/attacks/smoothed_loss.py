@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from typing import cast
 
-import torch
-from torch import nn
+from smoothcert.on_demand import nn, torch
 
 
 def noisy_logits(model: nn.Module, images: torch.Tensor, offsets: torch.Tensor) -> torch.Tensor:

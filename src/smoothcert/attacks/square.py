@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from functools import cache
 
-import torch
-
 from smoothcert.attacks.length import unit
 from smoothcert.attacks.mean_softmax import MeanSoftmax
 from smoothcert.attacks.method import Part
 from smoothcert.attacks.search import Search
+from smoothcert.on_demand import torch
 
 QUERIES = 5_000
 """Published: proposals tried for an image."""

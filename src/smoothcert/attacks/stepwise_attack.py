@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-import torch
-from torch import nn
+from smoothcert.on_demand import nn, torch
 
 
 class Attack(Protocol):

@@ -4,35 +4,43 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Callable
-from importlib.metadata import version
 from typing import Annotated, NoReturn
 
 import typer
 
-from smoothcert.cli.analyze import analyze
-from smoothcert.cli.attack import attack
-from smoothcert.cli.audit import audit
-from smoothcert.cli.certify import certify
-from smoothcert.cli.demo import demo
-from smoothcert.cli.ensemble import ensemble
-from smoothcert.cli.export import export
-from smoothcert.cli.listings import datasets, methods, models, recipes
-from smoothcert.cli.members import EXITS, FEW_VOTES, NOISE, PROCEDURE, ROWS, OptionGroup, command_with
-from smoothcert.cli.predict import predict
-from smoothcert.cli.sweep import sweep
-from smoothcert.cli.train import train
+from smoothcert import __version__
+from smoothcert.cli.later import group_of
 from smoothcert.errors import SmoothcertError
 from smoothcert.visible import visible
 
 USER_MISTAKE = 2
 _LONGEST = 1_000  # characters of a message
 
+COMMANDS = {
+    "demo": "demo:demo",
+    "train": "train:train",
+    "sweep": "sweep:sweep",
+    "ensemble": "ensemble:ensemble",
+    "describe": "describe:describe",
+    "certify": "certify:certify",
+    "predict": "predict:predict",
+    "attack": "attack:attack",
+    "audit": "audit:audit",
+    "analyze": "analyze:analyze",
+    "export": "export:export",
+    "recipes": "listings:recipes",
+    "datasets": "listings:datasets",
+    "models": "listings:models",
+    "methods": "listings:methods",
+}
+"""All commands, in the order of the help: file and function of each."""
+
 app = typer.Typer(
     name="smoothcert",
+    cls=group_of(COMMANDS),
     help="Certified robustness by randomized smoothing: classify noisy copies, let them vote, prove a radius.",
     no_args_is_help=True,
-    add_completion=False,
+    add_completion=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
@@ -40,7 +48,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"smoothcert {version('smoothcert')}")
+        print(f"smoothcert {__version__}")
         raise typer.Exit
 
 
@@ -52,28 +60,6 @@ def _common(
     ] = False,
 ) -> None:
     pass
-
-
-_COMMANDS: dict[Callable[..., None], tuple[OptionGroup, ...]] = {
-    demo: (),
-    train: (ROWS,),
-    sweep: (ROWS, FEW_VOTES),
-    ensemble: (EXITS,),
-    certify: (NOISE, PROCEDURE),
-    predict: (NOISE,),
-    attack: (NOISE,),
-    audit: (),
-    analyze: (),
-    export: (),
-    recipes: (),
-    datasets: (),
-    models: (),
-    methods: (),
-}
-"""All commands, in the order of the help, with the groups of options that come from members."""
-
-for command, groups in _COMMANDS.items():
-    app.command(cls=command_with(*groups))(command)
 
 
 def main() -> None:

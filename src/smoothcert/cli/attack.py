@@ -16,6 +16,7 @@ from smoothcert.attacks import METHODS
 from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, choose_classifier
+from smoothcert.folders import is_own
 from smoothcert.noise import noise_from
 from smoothcert.report import (
     Summary,
@@ -30,6 +31,9 @@ from smoothcert.report import (
 )
 from smoothcert.store import AttackResults, Run
 from smoothcert.workflows import attack_images
+
+GROUPS = (NOISE,)
+"""Options that come from members."""
 
 _SIGMAS = (0.5, 1.0, 1.5, 2.0, 3.0)  # default radii where no run says which
 
@@ -68,6 +72,7 @@ class Attacking:
 def attack(
     ctx: typer.Context,
     model: opt.ModelFolder,
+    own: opt.OwnModel,
     out: Annotated[Path, opt.folder_option("--out", text="Folder to write to.")],
     source: opt.Source,
     subset: opt.Subset,
@@ -98,10 +103,10 @@ def attack(
 
       smoothcert attack demo/models/ensemble --method autoattack --m 32 --first 20 --radii 0.5 --out attacks/auto
     """
-    images = source.load(model)
+    images = source.load(model, own.weights)
     certified = None if run is None else Run.open(run)
     picked = subset.pick(images)
-    classifier = _classifier(model, NOISE.given(ctx), certified)
+    classifier = _classifier(model, NOISE.given(ctx), own.facts(model, images), certified)
     try:
         results = attack_images(
             classifier,
@@ -133,14 +138,17 @@ def attack(
 def _write_page(results: AttackResults, run: Run, name: str, model: Path, out: Path) -> None:
     """Write the page of a run all of whose images were attacked."""
     title = f"{name} under attack"
-    write_report({name: run}, out / "report.html", title=title, attack=results, models={name: model})
+    folders = {} if is_own(model) else {name: model}
+    write_report({name: run}, out / "report.html", title=title, attack=results, models=folders)
 
 
-def _classifier(model: Path, given: dict[str, Any], run: Run | None) -> SmoothedClassifier:
-    """Load a model folder, under the noise of the run unless the options say another."""
+def _classifier(
+    model: Path, given: dict[str, Any], facts: dict[str, Any], run: Run | None
+) -> SmoothedClassifier:
+    """Load a model, under the noise of the run unless the options say another."""
     if run is None or given:
-        return choose_classifier(model, given)
-    return load_classifier(model, noise=noise_from(dict(run.manifest["noise"])))
+        return choose_classifier(model, given, facts)
+    return load_classifier(model, noise=noise_from(dict(run.manifest["noise"])), **facts)
 
 
 def _draw(results: AttackResults, run: Run | None, out: Path) -> None:

@@ -17,6 +17,9 @@ from smoothcert.report import Summary, print_preview, print_summaries
 from smoothcert.workflows import TRIAL_SECONDS, certify_panel, preview_run
 from smoothcert.workflows import certify as run_certify
 
+GROUPS = (NOISE, PROCEDURE)
+"""Options that come from members."""
+
 _PREVIEW = "Preview"
 
 
@@ -48,6 +51,7 @@ class Preview:
 def certify(
     ctx: typer.Context,
     model: opt.ModelFolder,
+    own: opt.OwnModel,
     out: Annotated[Path, opt.folder_option("--out", text="Run folder to write.")],
     source: opt.Source,
     subset: opt.Subset,
@@ -72,10 +76,16 @@ def certify(
       --radii 0,0.25,0.5 --out runs/ensemble
 
       smoothcert certify demo/models/ensemble --first 100 --n 1000 --with-members --out runs/compared
+
+      smoothcert certify net.onnx --sigma 0.25 --dataset cifar10 --data-dir data --mean 0.49,0.48,0.45
+      --std 0.25,0.24,0.26 --out runs/net
+
+      smoothcert certify net.py:make --factory-args depth=20 --weights net.pt --sigma 0.25 --dataset digits
+      --out runs/own
     """
     procedure = choose_procedure(PROCEDURE.given(ctx))
-    images = source.load(model)
-    classifier = choose_classifier(model, NOISE.given(ctx))
+    images = source.load(model, own.weights)
+    classifier = choose_classifier(model, NOISE.given(ctx), own.facts(model, images))
     picked, how = subset.pick(images), running.settings()
     if preview.dry_run:
         started = time.process_time()  # in the end a run takes as long to get here

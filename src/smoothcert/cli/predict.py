@@ -15,11 +15,15 @@ from smoothcert.data import select_indices
 from smoothcert.seeding import check_seed
 from smoothcert.visible import visible
 
+GROUPS = (NOISE,)
+"""Options that come from members."""
+
 
 @opt.unfolded
 def predict(
     ctx: typer.Context,
     model: opt.ModelFolder,
+    own: opt.OwnModel,
     source: opt.Source,
     indices: Annotated[
         str, typer.Option("--indices", help="Test images A:B.", rich_help_panel="Test images")
@@ -40,8 +44,8 @@ def predict(
 
       smoothcert predict demo/models/ensemble --dataset digits --indices 0:5
     """
-    classifier = choose_classifier(model, NOISE.given(ctx))
-    images = source.load(model)
+    images = source.load(model, own.weights)
+    classifier = choose_classifier(model, NOISE.given(ctx), own.facts(model, images))
     answers, secret = [], check_seed(opt.choose_seed(seed))
     picked = select_indices(len(images), indices=indices)
     check_match(classifier, images, picked)

@@ -21,6 +21,9 @@ from smoothcert.sampling import check_workers
 from smoothcert.training import TrainConfig
 from smoothcert.visible import brief
 
+GROUPS = (ROWS, FEW_VOTES)
+"""Options that come from members."""
+
 _IMAGES = 100  # test images to certify where none are chosen
 
 

@@ -33,6 +33,9 @@ from smoothcert.training import TrainConfig
 from smoothcert.training import fine_tune as run_fine_tuning
 from smoothcert.training import train as run_training
 
+GROUPS = (ROWS,)
+"""Options that come from members."""
+
 MOST_MEMBERS = 1_000
 
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from smoothcert.errors import DataError
+from smoothcert.on_demand import torch
 from smoothcert.visible import brief
 
 MOST_CLASSES = 2**18

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from smoothcert.data.dataset import Dataset
 from smoothcert.data.picture import RANDOM_CROP_NUMBERS
 from smoothcert.data.pictures import PictureFiles
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.on_demand import torch
 from smoothcert.registry import Table
 
 PAD = 4  # pixels

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.data.arrays import as_labels, as_pixels, checked_names, numbered_classes
 from smoothcert.data.pictures import PictureFiles
 from smoothcert.errors import DataError
+from smoothcert.on_demand import torch
 from smoothcert.visible import brief
 
 

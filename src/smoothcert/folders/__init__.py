@@ -1,56 +1,5 @@
 """Folders: files of a model <-> a classifier; cards, weights, ensembles."""
 
-from smoothcert.folders.agreement import check_agreement
-from smoothcert.folders.build import make_ensemble
-from smoothcert.folders.build_prefixes import make_prefixes, prefix_name
-from smoothcert.folders.checkpoint import CARD_FILE, load_checkpoint, read_card, save_checkpoint
-from smoothcert.folders.code_entry import CodeEntry
-from smoothcert.folders.denoised_folder import classifier_card, denoise, denoised_entry
-from smoothcert.folders.ensemble_card import MOST_MEMBERS, EnsembleCard
-from smoothcert.folders.ensemble_folder import load_model, read_any_card, save_ensemble
-from smoothcert.folders.member_folders import gather_members
-from smoothcert.folders.membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
-from smoothcert.folders.model_card import LEFT_OUT, ModelCard, drop_unset, first_fault, read_record
-from smoothcert.folders.module_source import Modules, ModuleSource, NoModules, module_source
-from smoothcert.folders.own_network import copy_module
-from smoothcert.folders.stored_tensors import stored_tensors
-from smoothcert.folders.trained_on import trained_on
-from smoothcert.folders.weights_file import WeightsFile, open_weights
+import lazy_loader
 
-__all__ = [
-    "CARD_FILE",
-    "ENSEMBLE_FILE",
-    "LEFT_OUT",
-    "MOST_MEMBERS",
-    "CodeEntry",
-    "EnsembleCard",
-    "ModelCard",
-    "ModuleSource",
-    "Modules",
-    "NoModules",
-    "WeightsFile",
-    "check_agreement",
-    "classifier_card",
-    "copy_module",
-    "denoise",
-    "denoised_entry",
-    "drop_unset",
-    "first_fault",
-    "gather_members",
-    "is_ensemble",
-    "load_checkpoint",
-    "load_model",
-    "make_ensemble",
-    "make_prefixes",
-    "module_source",
-    "open_weights",
-    "prefix_name",
-    "read_any_card",
-    "read_card",
-    "read_record",
-    "refuse_labyrinth",
-    "save_checkpoint",
-    "save_ensemble",
-    "stored_tensors",
-    "trained_on",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

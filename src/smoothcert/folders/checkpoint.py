@@ -1,4 +1,4 @@
-"""Model folders: weights in `model.safetensors`, the card in `model.json` beside them.
+"""Model folders: weights in `model.safetensors`, or a network in `model.onnx`, and the card in `model.json` beside.
 
 The JSON is written last, so a folder that has one is complete. Nothing is ever unpickled.
 """
@@ -17,13 +17,14 @@ from smoothcert.errors import CheckpointError, StoreError
 from smoothcert.folders.filling import filled, refuse_other_network
 from smoothcert.folders.model_card import MOST_CARD_BYTES, ModelCard, read_record
 from smoothcert.folders.module_source import ModuleSource, NoModules
+from smoothcert.folders.own.onnx_folder import onnx_content, onnx_network
 from smoothcert.folders.own_network import copy_module, own_network
-from smoothcert.folders.stored_tensors import entries_of, stored_tensors
+from smoothcert.folders.tensors import entries_of, stored_tensors
 from smoothcert.folders.weights_file import open_weights
-from smoothcert.networks import stored_part, weights_digest
+from smoothcert.networks import model_digest, stored_part, weights_digest
 from smoothcert.reading import kind_of
 
-WEIGHTS_FILE, CARD_FILE = "model.safetensors", "model.json"
+WEIGHTS_FILE, ONNX_FILE, CARD_FILE = "model.safetensors", "model.onnx", "model.json"
 _TO_SAVE = "the model to save"
 
 
@@ -44,13 +45,16 @@ def save_checkpoint(
     folder = Path(folder)
     if os.path.lexists(folder / CARD_FILE):
         raise CheckpointError(f"{folder} already holds a model; choose another folder or remove it")
-    card = card.model_copy(update={"digest": weights_digest(model)})
-    tensors = stored_tensors(stored_part(model))
+    card = card.model_copy(update={"digest": model_digest(model) if card.onnx else weights_digest(model)})
     text = card.model_dump_json(indent=2) + "\n"
     if len(text) > MOST_CARD_BYTES:
         raise CheckpointError(
             f"a card may have {MOST_CARD_BYTES:,} bytes, this one has {len(text):,}; shorten it"
         )
+    if card.onnx is not None:
+        _write(folder, ONNX_FILE, onnx_content(model, card), text)
+        return card
+    tensors = stored_tensors(stored_part(model))
     own = None if card.code is None else copy_module(model)
     refuse_other_network(card, entries_of(tensors), _TO_SAVE, own)
     again = filled(card, tensors, _classifier(card, folder, modules), _TO_SAVE, own)
@@ -59,16 +63,7 @@ def save_checkpoint(
             f"the module {card.architecture} cannot be saved: weights that decide its answers are not in its "
             "state_dict, or its load_state_dict changes them; register them as parameters or buffers"
         )
-    was_there = folder.exists()
-    try:
-        write_atomically(folder / WEIGHTS_FILE, bytes_from_tensors(tensors))
-        write_atomically(folder / CARD_FILE, text)
-    except StoreError:
-        with contextlib.suppress(OSError):
-            (folder / WEIGHTS_FILE).unlink(missing_ok=True)
-            if not was_there:
-                folder.rmdir()
-        raise
+    _write(folder, WEIGHTS_FILE, bytes_from_tensors(tensors), text)
     return card
 
 
@@ -97,6 +92,8 @@ def load_checkpoint(folder: str | Path, modules: ModuleSource | None = None) -> 
     """
     folder, modules = Path(folder), modules or NoModules()
     card = read_card(folder)
+    if card.onnx is not None:
+        return onnx_network(card, folder / ONNX_FILE), card
     file = open_weights(folder / WEIGHTS_FILE)
     own = own_network(card, file.entries, modules, folder)
     refuse_other_network(card, file.entries, str(file.path), own)
@@ -109,6 +106,20 @@ def load_checkpoint(folder: str | Path, modules: ModuleSource | None = None) -> 
             f"one of the two files was changed: restore it"
         )
     return model, card
+
+
+def _write(folder: Path, name: str, content: bytes, card: str) -> None:
+    """Write what a folder holds and then its card, both or neither."""
+    was_there = folder.exists()
+    try:
+        write_atomically(folder / name, content)
+        write_atomically(folder / CARD_FILE, card)
+    except StoreError:
+        with contextlib.suppress(OSError):
+            (folder / name).unlink(missing_ok=True)
+            if not was_there:
+                folder.rmdir()
+        raise
 
 
 def _classifier(

@@ -19,6 +19,7 @@ from smoothcert.folders.from_card import ensemble_from
 from smoothcert.folders.membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from smoothcert.folders.model_card import ModelCard, read_record
 from smoothcert.folders.module_source import Modules, ModuleSource, module_source
+from smoothcert.folders.own.permitted import modules_of
 from smoothcert.networks import model_digest, multi_head_of
 from smoothcert.reading import kind_of
 
@@ -90,18 +91,22 @@ def check_folders(folders: Sequence[str | Path]) -> list[Path]:
     return [check_path("each of folders", folder) for folder in folders]
 
 
-def load_model(folder: str | Path, *, module: Modules = None) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+def load_model(
+    folder: str | Path, *, module: Modules = None, factories: Sequence[str] = ()
+) -> tuple[nn.Module, ModelCard | EnsembleCard]:
     """Read a model folder or an ensemble folder; the model is in eval mode with frozen weights.
 
-    Not a way to run code that a folder names: a network that is code of the user's own is given as `module`. A copy of
-    it is filled with the folder's weights, on the CPU; the module itself stays as it is.
+    Not a way to run code that a folder names: a network that is code of the user's own is given as `module`, or built
+    by a factory that is named here again. A copy of it is filled with the folder's weights, on the CPU; the module
+    itself stays as it is.
 
     Args:
         folder: what `save_checkpoint`, `save_ensemble`, `train` or `fit` wrote.
         module: a module of the class that the folder's card names, with any weights; a list of several where the
             members of an ensemble are of several classes or sizes. None where the package builds the network.
+        factories: "path/file.py:make" or "package.module:make", of code that the folder's card names and that may run.
     """
-    folder, modules = check_path("folder", folder), module_source(module)
+    folder, modules = check_path("folder", folder), module_source(modules_of(module, factories))
     if is_ensemble(folder):
         refuse_labyrinth(folder)
     loaded = _load(folder, modules)

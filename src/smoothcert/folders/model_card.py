@@ -13,13 +13,14 @@ from pydantic import (
     model_serializer,
     model_validator,
 )
-from torch import nn
 
+from smoothcert import networks
 from smoothcert.errors import CheckpointError
 from smoothcert.fields import STRICT, Digest, Figures, Place, Settings, Text
 from smoothcert.folders.card_fields import Classes, ClassNames, Noise, Shape, TrainedOn
 from smoothcert.folders.code_entry import CodeEntry
-from smoothcert.networks import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, create_model
+from smoothcert.networks import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
+from smoothcert.on_demand import nn
 from smoothcert.reading import parse_json, read_bytes
 
 MOST_CARD_BYTES = 8 * 2**20
@@ -40,6 +41,7 @@ LEFT_OUT = (
     "packages",
     "code",
     "own",
+    "onnx",
 )
 """Fields of cards and configurations that are not written where they are None, so that old records stay equal."""
 
@@ -89,6 +91,8 @@ class ModelCard(BaseModel):
             and mean and std are the classifier's.
         code: the code behind a network of the user's own; None for one that this package builds. Then `architecture`
             is the name of its class, and mean and std are empty unless a layer before it normalises.
+        onnx: SHA-256 of the file `model.onnx` that holds the network in place of weights; None where there are
+            weights. Mean and std are as for `code`.
     """
 
     model_config = STRICT
@@ -110,6 +114,7 @@ class ModelCard(BaseModel):
     split: Text | None = None
     denoised: DenoisedEntry | None = None
     code: CodeEntry | None = None
+    onnx: Digest | None = None
 
     @model_validator(mode="after")
     def _only_one_kind(self) -> ModelCard:
@@ -118,6 +123,8 @@ class ModelCard(BaseModel):
             raise ValueError(
                 "a network of the user's own code has no heads, split or denoiser of this package"
             )
+        if self.onnx is not None and any(one is not None for one in (*ours, self.code)):
+            raise ValueError("a network of an ONNX file has no code, heads, split or denoiser beside it")
         return self
 
     @model_serializer(mode="wrap")
@@ -133,7 +140,12 @@ class ModelCard(BaseModel):
             raise CheckpointError(
                 f"{self.code.module} is code of its own, which a card does not run; build the module in Python"
             )
-        return create_model(
+        if self.onnx is not None:
+            raise CheckpointError(
+                f"{self.architecture} is the network of an ONNX file, which is run as it is and cannot be built anew, "
+                "nor trained; train the network that it was exported from"
+            )
+        return networks.create_model(
             self.architecture,
             num_classes=self.num_classes,
             input_shape=self.input_shape,

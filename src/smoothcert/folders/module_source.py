@@ -48,9 +48,15 @@ class NoModules(ModuleSource):
     @override
     def candidates(self, card: ModelCard, folder: Path) -> Sequence[nn.Module]:
         assert card.code is not None
+        factory = card.code.factory
+        named = (
+            ""
+            if factory is None
+            else f", or let its factory run: factories=[{factory!r}] (--factory {factory})"
+        )
         raise ModuleNeededError(
             f"{folder} holds weights of {card.code.module}, which is code that no folder runs by itself; give the "
-            f"module, as in load_classifier({str(folder)!r}, module={card.architecture}(..))"
+            f"module, as in load_classifier({str(folder)!r}, module={card.architecture}(..)){named}"
         )
 
     @override

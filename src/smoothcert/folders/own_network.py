@@ -11,7 +11,7 @@ from torch import nn
 from smoothcert.errors import CheckpointError, SmoothcertError
 from smoothcert.folders.model_card import ModelCard
 from smoothcert.folders.module_source import ModuleSource
-from smoothcert.folders.stored_tensors import entries_of, stored_tensors
+from smoothcert.folders.tensors import entries_of, stored_tensors
 from smoothcert.folders.weights_file import Entry
 from smoothcert.networks import with_normalisation
 

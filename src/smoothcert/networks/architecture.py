@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from torch import nn
-
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.on_demand import nn
 from smoothcert.registry import Registry
 from smoothcert.visible import brief
+
+Figures = Mapping[str, tuple[int, int]]
+"""Trainable parameters, and multiply-adds of one image's forward pass, of every stage by name, in order."""
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,9 @@ class Architecture:
             given to networks that can be cut: an `nn.Sequential` of named stages, or a `StagedNetwork`.
         least_side: smallest height and width it takes, in pixels; below it some layer would get no pixels.
         num_classes: number of classes it was made for, used by listings.
+        figures: size and price at that shape and number of classes, so that listings need not build it; None
+            where they must.
+        heads_begin: the stage before which heads begin where nothing is said; None for the last one with parameters.
     """
 
     summary: str
@@ -32,6 +37,8 @@ class Architecture:
     build: Callable[[int, tuple[int, ...]], nn.Module]
     least_side: int = 1
     num_classes: int = 10
+    figures: Figures | None = None
+    heads_begin: str | None = None
 
     def refuse_shape(self, name: str, shape: tuple[int, ...]) -> None:
         """Raise if the network, called `name`, cannot take images of this shape."""
@@ -65,7 +72,7 @@ def build_network(name: str, num_classes: int, shape: tuple[int, ...]) -> nn.Mod
         ) from error
 
 
-Build = Callable[[], nn.Module]
+Build = Callable[[], "nn.Module"]
 
 # A plain attribute of an nn.Sequential, not a class of its own: class names are part of a model's identity, and that
 # of networks certified before must stay as it is.

@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 
-import torch
-
-from smoothcert.networks.architecture import MODELS, build_network
-from smoothcert.networks.creation import create_model
-from smoothcert.networks.flops import forward_flops
-from smoothcert.networks.stages import has_stages, network_stages
+from smoothcert.networks.architecture import MODELS, Architecture, Figures
 
 
 @dataclass(frozen=True)
@@ -44,7 +39,8 @@ class ModelDescription:
 def describe_model(name: str, heads: int | None = None, split: str | None = None) -> ModelDescription:
     """Describe one network of `MODELS` at its own input shape and number of classes.
 
-    Built on the meta device: no weight is drawn and nothing is computed.
+    By the figures that stand with the network; without them, or for heads that begin inside a stage, it is built
+    where no weight is drawn and nothing is computed.
 
     Args:
         name: in `MODELS`.
@@ -52,27 +48,47 @@ def describe_model(name: str, heads: int | None = None, split: str | None = None
         split: where the heads begin, for `resolve_split`.
     """
     architecture = MODELS[name]
-    shape = architecture.input_shape
-    with torch.device("meta"):
-        # Without the normalisation, which has neither parameters nor matrix work.
-        plain = build_network(name, architecture.num_classes, shape).eval()
-        network = plain
-        if heads is not None:
-            classes = architecture.num_classes
-            network = create_model(
-                name, num_classes=classes, input_shape=shape, heads=heads, split=split
-            ).eval()
-        flops = forward_flops(network, torch.empty(shape))
+    figures = architecture.figures
+    begin = None if heads is None or figures is None else _border(architecture, figures, split)
+    if figures is None or (heads is not None and begin is None):
+        from smoothcert.networks.measured import measured_figures
+
+        stages, (parameters, multiply_adds) = measured_figures(name, heads, split)
+    else:
+        stages, in_head = tuple(figures), False
+        parameters = multiply_adds = 0
+        for stage, (weights, work) in figures.items():
+            in_head = in_head or stage == begin
+            copies = (heads or 1) if in_head else 1
+            parameters, multiply_adds = parameters + copies * weights, multiply_adds + copies * work
     return ModelDescription(
         name=name,
         summary=architecture.summary,
-        input_shape=shape,
+        input_shape=architecture.input_shape,
         least_side=architecture.least_side,
         num_classes=architecture.num_classes,
-        parameters=sum(weights.numel() for weights in network.parameters() if weights.requires_grad),
-        multiply_adds=flops // 2,
-        stages=tuple(stage for stage, _ in network_stages(plain)) if has_stages(plain) else (),
+        parameters=parameters,
+        multiply_adds=multiply_adds,
+        stages=stages,
     )
+
+
+def is_border(name: str, split: str | None) -> bool:
+    """Say whether heads of a network can begin there, as far as its figures tell; False where they do not.
+
+    Args:
+        name: in `MODELS`.
+        split: where the heads begin, for `resolve_split`.
+    """
+    architecture = MODELS[name]
+    return architecture.figures is not None and _border(architecture, architecture.figures, split) is not None
+
+
+def _border(architecture: Architecture, figures: Figures, split: str | None) -> str | None:
+    """Return the stage before which heads begin; None if a split means no such place, or none at all."""
+    if split is not None:
+        return split if split in figures else None
+    return architecture.heads_begin or [stage for stage, (weights, _) in figures.items() if weights][-1]
 
 
 def describe_models() -> tuple[ModelDescription, ...]:

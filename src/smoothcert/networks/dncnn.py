@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import torch
 from torch import nn
 
 from smoothcert.arguments import check_whole
-from smoothcert.registry import Table
 
 _LEAST_DEPTH = 2
 
@@ -42,31 +39,6 @@ class DnCNN(nn.Module):
         """Return the images without the noise, of the same shape, in pixel units."""
         cleaned: torch.Tensor = batch - self.noise(batch)
         return cleaned
-
-
-@dataclass(frozen=True)
-class DenoiserSize:
-    """How large a denoiser by name is.
-
-    Not a network: it holds no weights.
-
-    Args:
-        summary: one line for listings.
-        depth: convolutions in all.
-        width: channels between them.
-    """
-
-    summary: str
-    depth: int = 17
-    width: int = 64
-
-
-DENOISERS: Table[DenoiserSize] = Table("denoiser")
-DENOISERS.register("dncnn")(DenoiserSize("DnCNN as published: 17 convolutions of 64 channels"))
-DENOISERS.register("dncnn-wide")(DenoiserSize("DnCNN with twice the channels, 128", width=128))
-DENOISERS.register("dncnn-small")(
-    DenoiserSize("DnCNN for small machines: 5 convolutions of 24 channels (ours)", depth=5, width=24)
-)
 
 
 def check_size(depth: int, width: int) -> None:

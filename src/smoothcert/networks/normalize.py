@@ -61,6 +61,12 @@ def with_normalisation(
     return nn.Sequential(OrderedDict(normalize=Normalize(input_shape, mean, std), network=network))
 
 
+def normalisation_of(model: object) -> Normalize | None:
+    """Return the first layer of a model, if it is one of this package's that normalises; None if it is not seen."""
+    first = getattr(model, "normalize", None)
+    return first if isinstance(first, Normalize) else None
+
+
 def _per_channel(name: str, values: Sequence[float], input_shape: Sequence[int]) -> torch.Tensor:
     """Return values of shape (channels, 1, .., 1), which broadcast over a batch of images."""
     channels, *rest = input_shape

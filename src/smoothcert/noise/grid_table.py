@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from scipy.special import ndtr
+
+from smoothcert.on_demand import torch
 
 BITS = 63
 """Bits of the random integers; int64 has one more for the sign."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from typing import Any, ClassVar, Self
 
-import torch
 from numpy.typing import ArrayLike
 
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.on_demand import torch
 from smoothcert.options import Option, listed, make, options_of
 from smoothcert.registry import Registry, name_of
 from smoothcert.visible import brief

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import torch
+from smoothcert.on_demand import torch
 
 _STEPS = 255
 _NOTHING = 1e-3  # of a step: what float32 makes of a pixel that was not moved

@@ -151,8 +151,9 @@ class TrainConfig(BaseModel):
     @classmethod
     def _known(cls, value: str, info: Any) -> str:
         handed_in = info.data.get("own") is not None and info.field_name in ("dataset", "model")
-        if not handed_in and (info.field_name != "model" or value not in DENOISERS):
-            _REGISTRIES[info.field_name][value]  # raises the error that lists the known names
+        known = _REGISTRIES[info.field_name]
+        if not (handed_in or value in known or (info.field_name == "model" and value in DENOISERS)):
+            known[value]  # raises the error that lists the known names
         return value
 
     @field_validator("seed")

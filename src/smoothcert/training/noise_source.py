@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import torch
-
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
+from smoothcert.on_demand import torch
 
 
 class NoiseSource:

@@ -6,9 +6,8 @@ from abc import ABC, abstractmethod
 from dataclasses import fields, is_dataclass
 from typing import Any, ClassVar, Literal
 
-import torch
-
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.on_demand import torch
 from smoothcert.options import options_of
 from smoothcert.registry import Registry
 from smoothcert.training.step import Step

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from smoothcert import networks
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import DENOISERS, MODELS, refuse_split
+from smoothcert.networks import DENOISERS, MODELS, is_border
 from smoothcert.training.objective import OBJECTIVES, Objective
 from smoothcert.visible import brief
 
@@ -40,8 +41,8 @@ def refuse_inconsistent(config: TrainConfig) -> None:
         raise InvalidArgumentError(
             f"split={config.split!r} says where heads begin, but heads is not given; set both"
         )
-    if config.heads is not None:
-        refuse_split(config.model, config.split)
+    if config.heads is not None and not is_border(config.model, config.split):
+        networks.refuse_split(config.model, config.split)  # builds the network, to see
     _check_method(config)
 
 

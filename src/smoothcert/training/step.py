@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-from torch import nn
-
+from smoothcert.on_demand import nn, torch
 from smoothcert.training.noise_source import NoiseSource
 
 

@@ -39,6 +39,7 @@ from smoothcert.store import (
     origin_of,
     stored_manifest,
 )
+from smoothcert.workflows.normalisation import warn_normalisation
 
 
 def certify(
@@ -81,6 +82,7 @@ def certify(
         stored = stored_manifest(folder, resume)
         seed, engine = left_open(stored, seed, engine)
         order = Order.of(classifier, dataset, indices)
+        warn_normalisation(classifier, dataset, order.chosen)
         certification = classifier.certification(
             FixedSample() if procedure is None else procedure,
             alpha=alpha,
@@ -93,7 +95,9 @@ def certify(
         if stored is not None:
             check_same(stored, manifest, str(folder))
         pace = order.checked(certification, certification.plan, certification.procedure, workers, batch_size)
-        database = begin(folder, stored, manifest, origin_of(folder, classifier.folder, dataset))
+        database = begin(
+            folder, stored, manifest, origin_of(folder, classifier.folder, dataset, classifier.weights)
+        )
         try:
             writer = RunWriter(database, dataset)
             order.run(certification, writer, pace, show_progress)

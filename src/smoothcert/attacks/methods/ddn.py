@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import math
 
-import torch
-from torch import nn
-
 from smoothcert.attacks.ascent import ascent
 from smoothcert.attacks.attacked import attacked
 from smoothcert.attacks.length import lengths, shortened, unit
 from smoothcert.attacks.stepwise import stepwise
+from smoothcert.on_demand import nn, torch
 
 _LAST_RATE = 0.01  # step length at the end of the half cosine that starts at 1
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import torch
-from torch import nn
-
 from smoothcert.attacks.ascent import ascent
 from smoothcert.attacks.attacked import attacked
 from smoothcert.attacks.length import shortened
 from smoothcert.attacks.stepwise import stepwise
+from smoothcert.on_demand import nn, torch
 
 
 def pgd(

@@ -9,7 +9,11 @@ from typing import Any
 from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli.members.command_option import CommandOption
 from smoothcert.cli.members.group import MemberGroup, read_many
-from smoothcert.noise import NOISE_LAWS, NoiseLaw
+from smoothcert.folders import is_own, read_any_card
+from smoothcert.noise import NOISE_LAWS, NoiseLaw, noise_from
+from smoothcert.reading import kind_of
+
+_USUAL = "gaussian"  # where neither a card nor an option says a law
 
 NOISE = MemberGroup(
     NOISE_LAWS,
@@ -26,25 +30,44 @@ NOISE = MemberGroup(
 )
 
 
-def choose_classifier(model: Path, given: Mapping[str, Any]) -> SmoothedClassifier:
-    """Load a model folder, under its own noise or under what the options say.
+def choose_classifier(
+    model: Path, given: Mapping[str, Any], facts: Mapping[str, Any] | None = None
+) -> SmoothedClassifier:
+    """Load a model, under its own noise or under what the options say.
 
     Args:
-        model: its folder.
+        model: its folder, file or factory.
+        given: what the options of `NOISE` say.
+        facts: what is said about a model that is no folder, as arguments of `load_classifier`.
+    """
+    facts = facts or {}
+    return load_classifier(model, noise=choose_noise(own_noise(model, facts), given), **facts)
+
+
+def choose_noise(trained: NoiseLaw | None, given: Mapping[str, Any]) -> NoiseLaw | None:
+    """Return the law that the options say; None, the model's own, where they say nothing.
+
+    What was not told is taken from the training, where it has such a thing.
+
+    Args:
+        trained: the law of the training, where it is known.
         given: what the options of `NOISE` say.
     """
-    classifier = load_classifier(model)
     if not given:
-        return classifier
+        return None
     told = dict(given)
     sound = told.pop("sound", False)
-    law = _choose_noise(classifier.noise, told.pop("noise", classifier.noise.law_name), told)
-    return load_classifier(model, noise=law.float_safe() if sound else law)
-
-
-def _choose_noise(trained: NoiseLaw, name: str, told: dict[str, Any]) -> NoiseLaw:
-    """Build a law from what was told; what was not is taken from the training, where it has such a thing."""
-    kind = NOISE_LAWS[name]
+    kind = NOISE_LAWS[told.pop("noise", _USUAL if trained is None else trained.law_name)]
     takes = {option.name for option in kind.options()}
-    known = {option: value for option, value in trained.option_values().items() if option in takes}
-    return kind.from_options({**known, **read_many(kind.options(), told)})
+    before = {} if trained is None else trained.option_values()
+    known = {option: value for option, value in before.items() if option in takes}
+    law = kind.from_options({**known, **read_many(kind.options(), told)})
+    return law.float_safe() if sound else law
+
+
+def own_noise(model: Path, facts: Mapping[str, Any]) -> NoiseLaw | None:
+    """Return the law that the card of a model, or of its weights, says it was trained under; None without a card."""
+    place = facts.get("weights") if is_own(model) else model
+    if place is None or kind_of(Path(place)) != "folder":
+        return None
+    return noise_from(dict(read_any_card(place).noise))

@@ -12,7 +12,8 @@ import typer
 from smoothcert.cli.options.paths import path_option
 from smoothcert.data import DATASETS, Dataset, load_dataset, select_indices
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import trained_on
+from smoothcert.folders import is_own, trained_on
+from smoothcert.reading import kind_of
 from smoothcert.visible import brief
 
 _PANEL = "Test images"
@@ -32,9 +33,16 @@ class Source:
         Path | None, path_option("--data-dir", text="Where the data set's files are.", panel=_PANEL)
     ] = None
 
-    def load(self, model: Path) -> Dataset:
-        """Read the test split of the named data set, or of that which a model, or all of its members, learnt from."""
-        return load_dataset(self.dataset or _own_dataset(model), split="test", data_dir=self.data_dir)
+    def load(self, model: Path, weights: Path | None = None) -> Dataset:
+        """Read the test split of the named data set, or of that which a model, or all of its members, learnt from.
+
+        Args:
+            model: its folder; of a file or a factory, the folder of its weights says on what it was trained.
+            weights: of a factory.
+        """
+        teller = weights if weights is not None and kind_of(weights) == "folder" else model
+        name = self.dataset or _own_dataset(teller)
+        return load_dataset(name, split="test", data_dir=self.data_dir)
 
 
 @dataclass(frozen=True)
@@ -62,7 +70,11 @@ class Subset:
 
 
 def _own_dataset(model: Path) -> str:
-    names = trained_on(model)
+    names = () if is_own(model) else trained_on(model)
+    if not names:
+        raise InvalidArgumentError(
+            f"--dataset is needed: {model} does not say on what it was trained; known: {', '.join(DATASETS)}"
+        )
     if len(names) > 1 or names[0] not in DATASETS:
         raise InvalidArgumentError(
             f"--dataset is needed: {model} was trained on {', '.join(map(brief, names))}, and "

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from torch import nn
-
 from smoothcert.networks.architecture import Architecture
+from smoothcert.on_demand import nn
 
 
 def alexnet(num_classes: int, input_shape: tuple[int, ...]) -> nn.Sequential:
@@ -37,4 +36,13 @@ ALEXNET = Architecture(
     input_shape=(3, 32, 32),
     build=alexnet,
     least_side=29,
+    figures={
+        "stem": (23_296, 1_486_848),
+        "stage1": (307_392, 4_915_200),
+        "stage2": (663_936, 2_654_208),
+        "stage3": (884_992, 3_538_944),
+        "stage4": (590_080, 2_359_296),
+        "pool": (0, 0),
+        "classifier": (2_570, 2_560),
+    },
 )

@@ -10,4 +10,10 @@ LENET = Architecture(
     input_shape=(1, 28, 28),
     build=lenet,
     least_side=16,
+    figures={
+        "stage1": (520, 288_000),
+        "stage2": (25_050, 1_600_000),
+        "stage3": (400_500, 400_000),
+        "classifier": (5_010, 5_000),
+    },
 )

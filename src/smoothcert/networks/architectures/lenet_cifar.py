@@ -12,4 +12,11 @@ LENET_CIFAR = Architecture(
     input_shape=(3, 32, 32),
     build=partial(lenet, widths=(6, 16), hidden=(120, 84)),
     least_side=16,
+    figures={
+        "stage1": (456, 352_800),
+        "stage2": (2_416, 240_000),
+        "stage3": (48_120, 48_000),
+        "stage4": (10_164, 10_080),
+        "classifier": (850, 840),
+    },
 )

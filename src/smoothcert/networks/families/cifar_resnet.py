@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import partial
 
-from torch import nn
-
-from smoothcert.networks.architecture import Architecture
-from smoothcert.networks.families.residual_block import basic_block
+from smoothcert.networks.architecture import Architecture, Figures
+from smoothcert.on_demand import nn
 
 _WIDTHS = (16, 32, 64)
 
@@ -23,6 +21,8 @@ def cifar_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) 
         input_shape: (channels, height, width), at least 4 pixels high and wide.
         depth: number of layers, 6n + 2.
     """
+    from smoothcert.networks.families.residual_block import basic_block  # a class that needs torch
+
     stem = nn.Sequential(
         nn.Conv2d(input_shape[0], _WIDTHS[0], 3, padding=1, bias=False), nn.BatchNorm2d(_WIDTHS[0]), nn.ReLU()
     )
@@ -43,11 +43,18 @@ def cifar_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) 
     return network
 
 
-def of_depth(depth: int) -> Architecture:
-    """Return the network with so many layers, 6n + 2."""
+def of_depth(depth: int, figures: Figures) -> Architecture:
+    """Return the network with so many layers, 6n + 2.
+
+    Args:
+        depth: of layers.
+        figures: its size and price.
+    """
     return Architecture(
         summary=f"residual network of {depth} layers (16, 32, 64 channels), for 32x32 images",
         input_shape=(3, 32, 32),
         build=partial(cifar_resnet, depth=depth),
         least_side=4,
+        figures=figures,
+        heads_begin="stage3",
     )

@@ -5,37 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import partial
 
-import torch
-from torch import nn
+from smoothcert.networks.architecture import Architecture, Figures
+from smoothcert.on_demand import nn
 
-from smoothcert.networks.architecture import Architecture
-
-_GROWTH, _BOTTLENECK = 12, 4
-
-
-class DenseLayer(nn.Module):
-    """Batch norm, 1x1 convolution, batch norm, 3x3 convolution; the result is appended to what came in.
-
-    Args:
-        channels: channels in; `growth` more come out.
-        growth: channels added; the 1x1 convolution makes four times as many.
-    """
-
-    def __init__(self, channels: int, growth: int) -> None:
-        super().__init__()
-        inner = _BOTTLENECK * growth
-        self.body = nn.Sequential(
-            nn.BatchNorm2d(channels),
-            nn.ReLU(),
-            nn.Conv2d(channels, inner, 1, bias=False),
-            nn.BatchNorm2d(inner),
-            nn.ReLU(),
-            nn.Conv2d(inner, growth, 3, padding=1, bias=False),
-        )
-
-    def forward(self, batch: torch.Tensor) -> torch.Tensor:
-        """Return the channels that came in, then the new ones."""
-        return torch.cat((batch, self.body(batch)), dim=1)
+_GROWTH = 12
 
 
 def densenet(
@@ -52,6 +25,8 @@ def densenet(
         layers: dense layers per stage.
         compression: share of the channels that a transition keeps, in (0, 1]; at 1 it only pools.
     """
+    from smoothcert.networks.families.dense_layer import DenseLayer  # a class that needs torch
+
     channels = 2 * _GROWTH
     parts: OrderedDict[str, nn.Module] = OrderedDict(
         stem=nn.Conv2d(input_shape[0], channels, 3, padding=1, bias=False)
@@ -87,16 +62,18 @@ def _transition(channels: int, kept: int) -> list[nn.Module]:
     ]
 
 
-def densenet_bc(layers: int, compression: float) -> Architecture:
+def densenet_bc(layers: int, compression: float, figures: Figures) -> Architecture:
     """Return the network with so many bottlenecks in each of its three stages.
 
     Args:
         layers: dense layers per stage, of two convolutions each.
         compression: share of the channels that a transition keeps.
+        figures: its size and price.
     """
     return Architecture(
         summary=f"DenseNet-BC-{6 * layers + 4}, 3 x {layers} bottlenecks of 12 channels, for 32x32 images",
         input_shape=(3, 32, 32),
         build=partial(densenet, layers=layers, compression=compression),
         least_side=4,
+        figures=figures,
     )

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable
 from functools import partial
 
-from torch import nn
-
-from smoothcert.networks.architecture import Architecture
-from smoothcert.networks.families.residual_block import ResidualBlock, basic_block, bottleneck_block
+from smoothcert.networks.architecture import Architecture, Figures
+from smoothcert.on_demand import nn
 
 _STEM_WIDTH = 64
 
-Layout = tuple[Callable[[int, int, int], ResidualBlock], tuple[int, ...], tuple[int, ...]]
+Layout = tuple[bool, tuple[int, ...], tuple[int, ...]]
 
 LAYOUTS: dict[int, Layout] = {
-    18: (basic_block, (64, 128, 256, 512), (2, 2, 2, 2)),
-    34: (basic_block, (64, 128, 256, 512), (3, 4, 6, 3)),
-    50: (bottleneck_block, (256, 512, 1024, 2048), (3, 4, 6, 3)),
+    18: (False, (64, 128, 256, 512), (2, 2, 2, 2)),
+    34: (False, (64, 128, 256, 512), (3, 4, 6, 3)),
+    50: (True, (256, 512, 1024, 2048), (3, 4, 6, 3)),
 }
-"""By depth: the block, the channels of the four stages, and their numbers of blocks."""
+"""By depth: whether blocks are bottlenecks, the channels of the four stages, and their numbers of blocks."""
 
 
 def imagenet_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: int) -> nn.Sequential:
@@ -34,7 +31,10 @@ def imagenet_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: in
         input_shape: (channels, height, width), at least 32 pixels high and wide.
         depth: 18, 34 or 50 layers.
     """
-    make_block, widths, numbers = LAYOUTS[depth]
+    from smoothcert.networks.families import residual_block  # its class needs torch
+
+    bottlenecks, widths, numbers = LAYOUTS[depth]
+    make_block = residual_block.bottleneck_block if bottlenecks else residual_block.basic_block
     stem = nn.Sequential(
         nn.Conv2d(input_shape[0], _STEM_WIDTH, 7, stride=2, padding=3, bias=False),
         nn.BatchNorm2d(_STEM_WIDTH),
@@ -58,8 +58,13 @@ def imagenet_resnet(num_classes: int, input_shape: tuple[int, ...], *, depth: in
     return network
 
 
-def of_depth(depth: int) -> Architecture:
-    """Return the network with so many layers, a depth in `LAYOUTS`."""
+def of_depth(depth: int, figures: Figures) -> Architecture:
+    """Return the network with so many layers, a depth in `LAYOUTS`.
+
+    Args:
+        depth: of layers.
+        figures: its size and price.
+    """
     _, widths, _ = LAYOUTS[depth]
     return Architecture(
         summary=f"residual network of {depth} layers (to {widths[-1]} channels), for 224x224 images",
@@ -67,4 +72,6 @@ def of_depth(depth: int) -> Architecture:
         build=partial(imagenet_resnet, depth=depth),
         least_side=32,
         num_classes=1000,
+        figures=figures,
+        heads_begin="stage4",
     )

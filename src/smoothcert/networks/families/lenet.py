@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from torch import nn
+from smoothcert.on_demand import nn
 
 _KERNEL = 5
 

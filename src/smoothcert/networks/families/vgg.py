@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from functools import partial
 
-from torch import nn
-
-from smoothcert.networks.architecture import Architecture
+from smoothcert.networks.architecture import Architecture, Figures
+from smoothcert.on_demand import nn
 
 _WIDTHS = (64, 128, 256, 512, 512)
 CONVOLUTIONS: dict[int, tuple[int, ...]] = {16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
@@ -39,11 +38,17 @@ def vgg(num_classes: int, input_shape: tuple[int, ...], *, depth: int) -> nn.Seq
     return nn.Sequential(parts)
 
 
-def of_depth(depth: int) -> Architecture:
-    """Return the network with so many layers, a depth in `CONVOLUTIONS`."""
+def of_depth(depth: int, figures: Figures) -> Architecture:
+    """Return the network with so many layers, a depth in `CONVOLUTIONS`.
+
+    Args:
+        depth: of layers.
+        figures: its size and price.
+    """
     return Architecture(
         summary=f"{sum(CONVOLUTIONS[depth])} 3x3 convolutions (to 512 channels) with batch norm, for 32x32 images",
         input_shape=(3, 32, 32),
         build=partial(vgg, depth=depth),
         least_side=32,
+        figures=figures,
     )

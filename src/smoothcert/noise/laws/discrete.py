@@ -9,7 +9,6 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 import numpy as np
-import torch
 from numpy.typing import ArrayLike
 from typing_extensions import override
 
@@ -18,6 +17,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise.domain import checked_probability, checked_radius, plain
 from smoothcert.noise.law import NoiseLaw
 from smoothcert.noise.replacement_threshold import replacement_threshold, threshold_above, threshold_below
+from smoothcert.on_demand import torch
 from smoothcert.visible import brief
 
 MOST_COORDINATES = 4_096

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 from scipy.special import ndtr, ndtri
 from typing_extensions import override
 
@@ -14,6 +13,7 @@ from smoothcert.noise.additive import Floats, drawn_scale
 from smoothcert.noise.domain import check_scale
 from smoothcert.noise.laws.grid_gaussian import GridGaussian
 from smoothcert.noise.one_scale import OneScaleNoise
+from smoothcert.on_demand import torch
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 from scipy.special import ndtr, ndtri
 from typing_extensions import override
 
@@ -18,6 +17,7 @@ from smoothcert.noise.domain import check_scale
 from smoothcert.noise.grid_table import grid_table
 from smoothcert.noise.on_grid import on_grid
 from smoothcert.noise.one_scale import OneScaleNoise
+from smoothcert.on_demand import torch
 from smoothcert.visible import brief
 
 STEPS = 255  # of the grid between 0 and 1

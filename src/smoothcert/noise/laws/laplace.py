@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import torch
 from typing_extensions import override
 
 from smoothcert.noise.additive import Floats, drawn_scale
 from smoothcert.noise.domain import check_scale
 from smoothcert.noise.one_scale import OneScaleNoise
+from smoothcert.on_demand import torch
 
 
 @dataclass(frozen=True)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
-from smoothcert.attacks import ATTACKS, GRADIENT_PASS, noisy_logits
+from smoothcert import attacks
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_choice, check_count, check_positive
 from smoothcert.training.objective import Objective
 from smoothcert.training.step import Step
@@ -38,7 +38,7 @@ class Adversarial(Objective):
         check_count("m", self.m)
         check_count("steps", self.steps)
         check_positive("eps", self.eps, unit=" in pixel units (images span [0, 1])")
-        check_choice("attack", self.attack, ATTACKS)
+        check_choice("attack", self.attack, attacks.ATTACKS)
 
     @property
     @override
@@ -48,7 +48,7 @@ class Adversarial(Objective):
     @property
     @override
     def cost(self) -> float:
-        return self.m * (1 + self.steps * GRADIENT_PASS)
+        return self.m * (1 + self.steps * attacks.GRADIENT_PASS)
 
     def adversarial_logits(self, step: Step, *, fresh_noise: bool = False) -> torch.Tensor:
         """Return the logits of m noisy copies of the adversarial images, (m, rows, classes).
@@ -58,7 +58,7 @@ class Adversarial(Objective):
             fresh_noise: draw the noise of these copies anew, after the attack, instead of using the attack's.
         """
         offsets = step.offsets(self.m)
-        adversaries = ATTACKS[self.attack](
+        adversaries = attacks.ATTACKS[self.attack](
             step.model,
             step.images,
             step.labels,
@@ -66,4 +66,4 @@ class Adversarial(Objective):
             eps=self.eps * step.moment.warm,
             steps=self.steps,
         )
-        return noisy_logits(step.model, adversaries, step.offsets(self.m) if fresh_noise else offsets)
+        return attacks.noisy_logits(step.model, adversaries, step.offsets(self.m) if fresh_noise else offsets)

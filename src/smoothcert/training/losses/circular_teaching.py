@@ -6,14 +6,12 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-from torch import nn
-from torch.nn.functional import cross_entropy
 from typing_extensions import override
 
+from smoothcert import networks
 from smoothcert.arguments import check_switch
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import MultiHead, multi_head_of
+from smoothcert.on_demand import nn, torch
 from smoothcert.training.losses.checks import (
     check_choice,
     check_count,
@@ -72,7 +70,7 @@ class CircularTeaching(Objective):
         return self.m
 
     def weighted_parts(
-        self, model: MultiHead, terms: dict[str, torch.Tensor], classes: int, moment: Moment
+        self, model: networks.MultiHead, terms: dict[str, torch.Tensor], classes: int, moment: Moment
     ) -> dict[str, torch.Tensor]:
         """Return the named parts of the loss: weighted means over heads and images, and the cosine penalty.
 
@@ -104,9 +102,9 @@ class CircularTeaching(Objective):
         return threshold_at(moment.epoch, moment.epochs, first=math.log(classes), last=self.threshold)
 
 
-def with_heads(model: nn.Module) -> MultiHead:
+def with_heads(model: nn.Module) -> networks.MultiHead:
     """Return the model as one with heads to teach; refuse any other."""
-    network = multi_head_of(model)
+    network = networks.multi_head_of(model)
     if network is None or len(network.heads) < CircularTeaching.least_heads:
         got = type(model).__name__ if network is None else f"a MultiHead of {len(network.heads)}"
         raise InvalidArgumentError(
@@ -116,7 +114,7 @@ def with_heads(model: nn.Module) -> MultiHead:
     return network
 
 
-def copies_head_logits(model: MultiHead, copies: torch.Tensor) -> torch.Tensor:
+def copies_head_logits(model: networks.MultiHead, copies: torch.Tensor) -> torch.Tensor:
     """Return every head's logits of copies that are noisy already, (heads, m, rows, classes), at least in float32.
 
     Args:
@@ -137,5 +135,7 @@ def smoothed_losses(logits: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         labels: class indices, (rows,).
     """
     heads, m, rows, classes = logits.shape
-    losses = cross_entropy(logits.reshape(-1, classes), labels.repeat(heads * m), reduction="none")
+    losses = torch.nn.functional.cross_entropy(
+        logits.reshape(-1, classes), labels.repeat(heads * m), reduction="none"
+    )
     return losses.reshape(heads, m, rows).mean(dim=1)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import torch
-
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_choice, check_weight
 from smoothcert.training.losses.smoothed_probability import clamped_log, smoothed_probability
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import torch
-from torch import nn
-
-from smoothcert.attacks import copy_logits
+from smoothcert import attacks, networks
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import denoised_of
+from smoothcert.on_demand import nn, torch
 from smoothcert.training.objective import Objective, Trains
 from smoothcert.training.step import Step
 
@@ -26,7 +23,7 @@ class Denoising(Objective):
 
 def parts_of(model: nn.Module) -> tuple[nn.Module, nn.Module]:
     """Return denoiser and classifier; refuse a model that is not made of the two."""
-    both = denoised_of(model)
+    both = networks.denoised_of(model)
     if both is None:
         raise InvalidArgumentError(
             f"this method trains a denoiser in front of a classifier; model must be a Denoised, "
@@ -43,4 +40,4 @@ def denoised_copy(denoiser: nn.Module, step: Step) -> torch.Tensor:
 
 def logits_of(classifier: nn.Module, images: torch.Tensor) -> torch.Tensor:
     """Return the classifier's logits, (rows, classes), at least in float32."""
-    return copy_logits(classifier, images.unsqueeze(0))[0]
+    return attacks.copy_logits(classifier, images.unsqueeze(0))[0]

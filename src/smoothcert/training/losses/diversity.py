@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 
-import torch
+from smoothcert.on_demand import torch
 
 
 def margins(logits: torch.Tensor) -> torch.Tensor:

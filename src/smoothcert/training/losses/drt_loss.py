@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import torch
-from torch import nn
-from torch.nn.functional import cross_entropy
-
-from smoothcert.attacks import GRADIENT_PASS, copy_logits
-from smoothcert.ensembles import members_of as voting_members
+from smoothcert import attacks, ensembles
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.on_demand import nn, torch
 from smoothcert.training.losses.diversity import gradient_diversity, margin_gradients, margins, mean_where
 
-SECOND_ORDER = 1 + 2 * GRADIENT_PASS
+SECOND_ORDER = 1 + 2 * attacks.GRADIENT_PASS
 """Price of a pass whose input gradient is differentiated again: that gradient costs a pass, and so does its own."""
 
 
 def members_of(model: nn.Module) -> list[nn.Module]:
     """Return the members that are trained together; refuse a model without at least two."""
-    members = voting_members(model)
+    members = ensembles.members_of(model)
     if len(members) < 2:
         raise InvalidArgumentError(
             "DRT fine-tunes the members of an ensemble together; model must be a VotingEnsemble of at least 2, "
@@ -47,12 +43,16 @@ def drt_parts(
         rho2: weight of the confidence margin.
     """
     asked = [each.detach().requires_grad_() for each in inputs]
-    answers = [copy_logits(member, at.unsqueeze(0))[0] for member, at in zip(members, asked, strict=True)]
+    answers = [
+        attacks.copy_logits(member, at.unsqueeze(0))[0] for member, at in zip(members, asked, strict=True)
+    ]
     right = [logits.argmax(dim=-1) == labels for logits in answers]
     gradients = [margin_gradients(logits, at) for logits, at in zip(answers, asked, strict=True)]
     margin = mean_where(torch.stack([margins(logits) for logits in answers]), torch.stack(right))
     return {
-        "cross_entropy": torch.stack([cross_entropy(logits, labels) for logits in answers]).sum(),
+        "cross_entropy": torch.stack(
+            [torch.nn.functional.cross_entropy(logits, labels) for logits in answers]
+        ).sum(),
         "gradient_diversity": rho1 * gradient_diversity(gradients, right),
         "confidence_margin": -rho2 * margin,
     }

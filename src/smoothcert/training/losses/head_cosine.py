@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-import torch
-from torch import nn
+from smoothcert.on_demand import nn, torch
 
 
 def head_cosine(heads: Iterable[nn.Module]) -> torch.Tensor:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_positive, check_weight
 from smoothcert.training.losses.smoothed_probability import smoothed_probability
 
@@ -56,9 +55,9 @@ class MacerLoss:
             "radius": weight * hinge / labels.shape[0],
         }
 
-    @torch.no_grad()
     def _rows(self, votes: torch.Tensor, labels: torch.Tensor) -> torch.Tensor:
         """Return which rows count: classified right, with a finite margin inside the hinge."""
+        votes = votes.detach()
         margins = margin(votes, labels)
         # An infinite margin, or the NaN of two infinities, is not <= gamma: that row is dropped too.
         return (votes.argmax(dim=1) == labels) & (margins <= self.gamma)

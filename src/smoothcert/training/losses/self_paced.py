@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-import torch
+from smoothcert.on_demand import torch
 
 SCHEMES = ("soft", "hard", "high-loss")
 PACES = ("logarithmic", "constant")
@@ -27,7 +27,6 @@ def threshold_at(epoch: int, epochs: int, *, first: float, last: float) -> float
     return -math.log10(start + (end - start) * (epoch - 1) / (epochs - 1))
 
 
-@torch.no_grad()
 def self_paced_weights(
     judged: torch.Tensor, graded: torch.Tensor, threshold: float, scheme: str
 ) -> torch.Tensor:
@@ -42,6 +41,7 @@ def self_paced_weights(
         scheme: "soft" (1 if easy, else (1 + exp(-lambda)) / (1 + exp(loss - lambda))), "hard" (1 or 0), or
             "high-loss" (soft mirrored at the threshold: 1 unless easy, easy images count less the easier they are).
     """
+    judged, graded = judged.detach(), graded.detach()
     easy = judged <= threshold
     if scheme == "hard":
         return easy.to(judged.dtype)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import torch
-from torch.nn.functional import cross_entropy
+from smoothcert.on_demand import torch
 
 _SMALLEST = 1e-20  # logarithms are taken of no less: a finite loss for a class that has no probability
 
@@ -17,7 +16,7 @@ def copies_cross_entropy(logits: torch.Tensor, labels: torch.Tensor) -> torch.Te
         logits: of the noisy copies, (m, rows, classes).
         labels: class indices, (rows,).
     """
-    return cross_entropy(logits.flatten(0, 1), labels.repeat(logits.shape[0]))
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.repeat(logits.shape[0]))
 
 
 def smoothed_probability(logits: torch.Tensor, beta: float = 1.0) -> torch.Tensor:

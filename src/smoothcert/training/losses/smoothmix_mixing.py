@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import torch
-
+from smoothcert import attacks
 from smoothcert.arguments import check_switch
-from smoothcert.attacks import GRADIENT_PASS, Losses, free_steps, smoothed_loss
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_count, check_positive, check_weight
 from smoothcert.training.losses.smoothed_probability import clamped_log
 from smoothcert.training.step import Step
@@ -40,10 +39,15 @@ class Mixing:
     @property
     def cost(self) -> float:
         """Training passes per noisy copy: the centre, the mix, and the attack's gradients."""
-        return 2 + self.steps * GRADIENT_PASS  # the 1-step adversary comes from the first gradient
+        return 2 + self.steps * attacks.GRADIENT_PASS  # the 1-step adversary comes from the first gradient
 
     def images(
-        self, step: Step, offsets: torch.Tensor, shares: torch.Tensor, *, losses: Losses = smoothed_loss
+        self,
+        step: Step,
+        offsets: torch.Tensor,
+        shares: torch.Tensor,
+        *,
+        losses: attacks.Losses = attacks.smoothed_loss,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return the centres (clean images, or 1-step adversaries) and x_mix = (1 - l) centre + l x_adv.
 
@@ -53,7 +57,7 @@ class Mixing:
             shares: part l of the adversary in the mix, (rows,).
             losses: what the attack climbs, if not the smoothed loss.
         """
-        far, near = free_steps(
+        far, near = attacks.free_steps(
             step.model,
             step.images,
             step.labels,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
 from smoothcert.arguments import check_switch
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.macer_loss import MacerLoss
 from smoothcert.training.step import Step

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
-from smoothcert.attacks import copy_logits
+from smoothcert import attacks
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_count
 from smoothcert.training.losses.consistency_regulariser import TWO_COPIES, ConsistencyRegulariser
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
@@ -46,7 +46,7 @@ class Consistency(Objective):
 
     @override
     def loss(self, step: Step) -> dict[str, torch.Tensor]:
-        logits = copy_logits(step.model, step.copies(self.m))
+        logits = attacks.copy_logits(step.model, step.copies(self.m))
         return {
             "cross_entropy": copies_cross_entropy(logits, step.labels),
             **self._regulariser().parts(logits),

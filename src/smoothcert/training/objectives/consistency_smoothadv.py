@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.checks import check_count
 from smoothcert.training.losses.consistency_regulariser import TWO_COPIES, ConsistencyRegulariser

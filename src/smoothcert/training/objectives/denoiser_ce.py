@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-from torch.nn.functional import cross_entropy
 from typing_extensions import override
 
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.denoising import Denoising, denoised_copy, logits_of, parts_of
 from smoothcert.training.step import Step
 
@@ -26,4 +25,4 @@ class DenoiserCe(Denoising):
     def loss(self, step: Step) -> dict[str, torch.Tensor]:
         denoiser, classifier = parts_of(step.model)
         logits = logits_of(classifier, denoised_copy(denoiser, step))
-        return {"cross_entropy": cross_entropy(logits, step.labels)}
+        return {"cross_entropy": torch.nn.functional.cross_entropy(logits, step.labels)}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.denoising import Denoising, denoised_copy, parts_of
 from smoothcert.training.step import Step
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-from torch.nn.functional import cross_entropy
 from typing_extensions import override
 
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.denoising import Denoising, denoised_copy, logits_of, parts_of
 from smoothcert.training.step import Step
 
@@ -36,4 +35,4 @@ class DenoiserStability(Denoising):
         with torch.no_grad():
             targets = logits_of(classifier, step.images).argmax(dim=-1)
         logits = logits_of(classifier, denoised_copy(denoiser, step))
-        return {"stability": cross_entropy(logits, targets)}
+        return {"stability": torch.nn.functional.cross_entropy(logits, targets)}

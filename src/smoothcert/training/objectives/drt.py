@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_weight
 from smoothcert.training.losses.drt_loss import SECOND_ORDER, drt_parts, members_of
 from smoothcert.training.objective import Objective, Trains

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
-from smoothcert.attacks import ATTACKS, GRADIENT_PASS
+from smoothcert import attacks
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.checks import check_weight
 from smoothcert.training.losses.drt_loss import SECOND_ORDER, drt_parts, members_of
@@ -44,13 +44,13 @@ class DrtSmoothAdv(Adversarial):
     @property
     @override
     def cost(self) -> float:
-        return self.m * (SECOND_ORDER + self.steps * GRADIENT_PASS)
+        return self.m * (SECOND_ORDER + self.steps * attacks.GRADIENT_PASS)
 
     @override
     def loss(self, step: Step) -> dict[str, torch.Tensor]:
         members = members_of(step.model)
         offsets = step.offsets(self.m)
-        attack, eps = ATTACKS[self.attack], self.eps * step.moment.warm
+        attack, eps = attacks.ATTACKS[self.attack], self.eps * step.moment.warm
         adversaries = (
             attack(member, step.images, step.labels, offsets, eps=eps, steps=self.steps) for member in members
         )

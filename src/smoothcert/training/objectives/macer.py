@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
+from smoothcert import attacks
 from smoothcert.arguments import check_switch
-from smoothcert.attacks import copy_logits
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_count
 from smoothcert.training.losses.macer_loss import MacerLoss
 from smoothcert.training.objective import Objective
@@ -51,7 +51,7 @@ class Macer(Objective):
 
     @override
     def loss(self, step: Step) -> dict[str, torch.Tensor]:
-        logits = copy_logits(step.model, step.copies(self.m))
+        logits = attacks.copy_logits(step.model, step.copies(self.m))
         waiting = self.deferred and not step.moment.dropped
         return self._loss().parts(
             logits, step.labels, sigma=step.source.noise.std, lbd=0.0 if waiting else None

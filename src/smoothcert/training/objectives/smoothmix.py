@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
-from smoothcert.attacks import noisy_logits
+from smoothcert import attacks
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_count
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy, smoothed_probability
 from smoothcert.training.losses.smoothmix_mixing import Mixing, divergence_from, draw_shares, mixed_target
@@ -59,9 +59,9 @@ class SmoothMix(Objective):
         offsets = step.offsets(self.m)
         shares = draw_shares(step)
         centre, mixed = self._mixing().images(step, offsets, shares)
-        logits = noisy_logits(step.model, centre, offsets)
+        logits = attacks.noisy_logits(step.model, centre, offsets)
         z = smoothed_probability(logits)
-        distances = divergence_from(mixed_target(z, shares), noisy_logits(step.model, mixed, offsets))
+        distances = divergence_from(mixed_target(z, shares), attacks.noisy_logits(step.model, mixed, offsets))
         return {
             "cross_entropy": copies_cross_entropy(logits, step.labels),
             "mixed": self.eta * step.moment.warm * (distances * (z.argmax(dim=1) == step.labels)).mean(),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
+from smoothcert import networks
 from smoothcert.arguments import check_switch
-from smoothcert.networks import MultiHead
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_choice
 from smoothcert.training.losses.circular_teaching import (
     CircularTeaching,
@@ -17,7 +17,6 @@ from smoothcert.training.losses.circular_teaching import (
     smoothed_losses,
     with_heads,
 )
-from smoothcert.training.losses.separate_heads import SeparateHeads
 from smoothcert.training.losses.smoothed_probability import smoothed_probability
 from smoothcert.training.losses.smoothmix_mixing import Mixing, divergence_from, draw_shares, mixed_target
 from smoothcert.training.step import Step
@@ -85,11 +84,13 @@ class SomeSmoothMix(CircularTeaching):
         return self.weighted_parts(network, terms, logits.shape[-1], step.moment)
 
     def _images(
-        self, step: Step, network: MultiHead, offsets: torch.Tensor, shares: torch.Tensor
+        self, step: Step, network: networks.MultiHead, offsets: torch.Tensor, shares: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor]:
         """Return centres and mixed images of the attack on the heads' mean."""
         if self.average == "logits":
             return self._mixing().images(step, offsets, shares)
+        from smoothcert.training.losses.separate_heads import SeparateHeads  # a class that needs torch
+
         separate = SeparateHeads(network)
         return self._mixing().images(replace(step, model=separate), offsets, shares, losses=separate.losses)
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
 from typing_extensions import override
 
-from smoothcert.attacks import copy_logits
+from smoothcert import attacks
+from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_weight
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
 from smoothcert.training.objective import Objective
@@ -39,8 +39,8 @@ class StabilityTraining(Objective):
     @override
     def loss(self, step: Step) -> dict[str, torch.Tensor]:
         # Two passes: mixed into one, batch norm would normalise noisy images by the statistics of clean ones.
-        clean = copy_logits(step.model, step.images.unsqueeze(0))
-        noisy = copy_logits(step.model, step.copies(1))
+        clean = attacks.copy_logits(step.model, step.images.unsqueeze(0))
+        noisy = attacks.copy_logits(step.model, step.copies(1))
         between = -(clean.softmax(dim=-1) * noisy.log_softmax(dim=-1)).sum(dim=-1)
         return {
             "cross_entropy": copies_cross_entropy(clean, step.labels),

@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import torch
-from torch.nn.functional import cross_entropy
 from typing_extensions import override
 
+from smoothcert.on_demand import torch
 from smoothcert.training.objective import Objective
 from smoothcert.training.step import Step
 
@@ -25,4 +24,4 @@ class StandardTraining(Objective):
 
     @override
     def loss(self, step: Step) -> dict[str, torch.Tensor]:
-        return {"cross_entropy": cross_entropy(step.model(step.images), step.labels)}
+        return {"cross_entropy": torch.nn.functional.cross_entropy(step.model(step.images), step.labels)}

@@ -1,6 +1,5 @@
 """A run folder -> whether it can be trusted."""
 
-from smoothcert.workflows.auditing.audit import audit
-from smoothcert.workflows.auditing.report import AuditReport, Finding, Trust
+import lazy_loader
 
-__all__ = ["AuditReport", "Finding", "Trust", "audit"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

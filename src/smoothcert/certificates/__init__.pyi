@@ -1,0 +1,64 @@
+from .certificate import Certificate, Tally, Verdict
+from .certification import Certification
+from .identity import code_fingerprint, identities, is_settled
+from .images import check_image
+from .loading import load_classifier, panel_classifier
+from .metrics import ACR_CAVEAT, Results
+from .outcome import Outcome
+from .panel_certification import PanelCertification
+from .procedure import (
+    MOST_RADIUS,
+    PROCEDURES,
+    Plan,
+    Procedure,
+    check_list,
+    check_radius,
+    check_votes,
+    reachable_threshold,
+)
+from .procedures.fixed import FixedSample
+from .procedures.group import GroupSequential
+from .procedures.sequential import MOST_RADII, Sequential
+from .procedures.staged import Staged
+from .reach import Note, Reach, warn_out_of_reach
+from .smoothed_classifier import SmoothedClassifier
+from .subjects import check_images, check_subjects
+from .trained_for import TrainedFor, check_match
+
+__all__ = [
+    "ACR_CAVEAT",
+    "MOST_RADII",
+    "MOST_RADIUS",
+    "PROCEDURES",
+    "Certificate",
+    "Certification",
+    "FixedSample",
+    "GroupSequential",
+    "Note",
+    "Outcome",
+    "PanelCertification",
+    "Plan",
+    "Procedure",
+    "Reach",
+    "Results",
+    "Sequential",
+    "SmoothedClassifier",
+    "Staged",
+    "Tally",
+    "TrainedFor",
+    "Verdict",
+    "check_image",
+    "check_images",
+    "check_list",
+    "check_match",
+    "check_radius",
+    "check_subjects",
+    "check_votes",
+    "code_fingerprint",
+    "identities",
+    "is_settled",
+    "load_classifier",
+    "panel_classifier",
+    "reachable_threshold",
+    "warn_out_of_reach",
+]

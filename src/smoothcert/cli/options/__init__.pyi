@@ -1,0 +1,69 @@
+from .ensemble import Choosing, Claims, Voting, typed
+from .images import Source, Subset
+from .own_members import OwnMembers
+from .own_model import (
+    Factory,
+    FactoryArgs,
+    InputShape,
+    Mean,
+    NumClasses,
+    OwnModel,
+    Std,
+    read_arguments,
+    read_facts,
+)
+from .paths import folder_option, path_argument, path_option
+from .recipe import Changes, RecipeName, chosen_config
+from .running import (
+    Alpha,
+    BatchSize,
+    DataDir,
+    Engine,
+    ModelFolder,
+    Running,
+    Seed,
+    Workers,
+    choose_seed,
+    read_numbers,
+)
+from .training import Devices, Training
+from .unfolding import unfolded, with_parameters
+
+__all__ = [
+    "Alpha",
+    "BatchSize",
+    "Changes",
+    "Choosing",
+    "Claims",
+    "DataDir",
+    "Devices",
+    "Engine",
+    "Factory",
+    "FactoryArgs",
+    "InputShape",
+    "Mean",
+    "ModelFolder",
+    "NumClasses",
+    "OwnMembers",
+    "OwnModel",
+    "RecipeName",
+    "Running",
+    "Seed",
+    "Source",
+    "Std",
+    "Subset",
+    "Training",
+    "Voting",
+    "Workers",
+    "choose_seed",
+    "chosen_config",
+    "folder_option",
+    "path_argument",
+    "path_option",
+    "read_arguments",
+    "read_facts",
+    "read_numbers",
+    "typed",
+    "unfolded",
+    "with_parameters",
+]

@@ -1,0 +1,32 @@
+from .allowed_difference import allowed_difference
+from .cache_rows import rows_in_cache
+from .early_exit_engine import EarlyExitEngine
+from .engine import ENGINES, Engine, name_on
+from .logits import as_logits
+from .resolve import build_engine, engine_rule
+from .runtimes.torch import TorchEngine
+from .turns import turn
+from .unavailable import EngineUnavailableError
+from .user_code import attribute_names, closure_values, global_names
+from .workload import Model, Workload, device_of
+
+__all__ = [
+    "ENGINES",
+    "EarlyExitEngine",
+    "Engine",
+    "EngineUnavailableError",
+    "Model",
+    "TorchEngine",
+    "Workload",
+    "allowed_difference",
+    "as_logits",
+    "attribute_names",
+    "build_engine",
+    "closure_values",
+    "device_of",
+    "engine_rule",
+    "global_names",
+    "name_on",
+    "rows_in_cache",
+    "turn",
+]

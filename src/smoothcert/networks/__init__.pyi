@@ -1,0 +1,97 @@
+from .architecture import MODELS, Architecture
+from .composite import (
+    Composite,
+    Run,
+    WholeParts,
+    classifiers_of,
+    counted,
+    digest_of_parts,
+    evaluations_of,
+    exits_early,
+    model_digest,
+    packages_of,
+    stored_part,
+    surrogate_of,
+    whole_parts,
+)
+from .creation import create_model
+from .denoised import Denoised, denoised_of, refuse_shapes
+from .denoiser_description import describe_denoiser
+from .denoiser_size import DENOISERS
+from .descriptions import ModelDescription, describe_model, describe_models, is_border
+from .dncnn import DnCNN
+from .flops import forward_flops
+from .head_splits import refuse_split, resolve_split
+from .limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, checked_classes, checked_shape
+from .multi_head import MultiHead, multi_head, multi_head_of, one_headed
+from .normalize import Normalize, normalisation_of, with_normalisation
+from .onnx_graph import OnnxGraph
+from .onnx_network import OnnxNetwork, holds_onnx, onnx_of
+from .onnx_session import onnx_session, runtime_reason
+from .padding import MIN_ROWS, padded
+from .size import multiply_adds_of, parameters_of
+from .stages import split_before, split_points, stages_of
+from .tensor_content import tensor_content
+from .train_mode import part_in_train_mode, refuse_training_mode
+from .weights_digest import weights_digest
+
+__all__ = [
+    "DENOISERS",
+    "MIN_ROWS",
+    "MODELS",
+    "MOST_DEPTH",
+    "MOST_HEADS",
+    "MOST_WIDTH",
+    "Architecture",
+    "Composite",
+    "Denoised",
+    "DnCNN",
+    "ModelDescription",
+    "MultiHead",
+    "Normalize",
+    "OnnxGraph",
+    "OnnxNetwork",
+    "Run",
+    "WholeParts",
+    "checked_classes",
+    "checked_shape",
+    "classifiers_of",
+    "counted",
+    "create_model",
+    "denoised_of",
+    "describe_denoiser",
+    "describe_model",
+    "describe_models",
+    "digest_of_parts",
+    "evaluations_of",
+    "exits_early",
+    "forward_flops",
+    "holds_onnx",
+    "is_border",
+    "model_digest",
+    "multi_head",
+    "multi_head_of",
+    "multiply_adds_of",
+    "normalisation_of",
+    "one_headed",
+    "onnx_of",
+    "onnx_session",
+    "packages_of",
+    "padded",
+    "parameters_of",
+    "part_in_train_mode",
+    "refuse_shapes",
+    "refuse_split",
+    "refuse_training_mode",
+    "resolve_split",
+    "runtime_reason",
+    "split_before",
+    "split_points",
+    "stages_of",
+    "stored_part",
+    "surrogate_of",
+    "tensor_content",
+    "weights_digest",
+    "whole_parts",
+    "with_normalisation",
+]

@@ -1,0 +1,68 @@
+from .cost import consensus_rate, returned_by_phase, sample_reduction, time_reduction
+from .figures.curves import (
+    attack_figure,
+    certified_accuracy_figure,
+    p_hat_figure,
+    votes_figure,
+)
+from .figures.images_figure import images_figure
+from .figures.style import figure_svg, save_figure
+from .figures.variance_figures import write_variance_figures
+from .members import member_curves, members_to_json
+from .page.page import write_report
+from .summary import Summary
+from .tables.accuracy_cells import percent
+from .tables.attack_table import attack_to_json, print_attack
+from .tables.blocks import make_table
+from .tables.cost_columns import time_factor
+from .tables.description_lines import describe_lines
+from .tables.listings import LISTINGS, Listing, print_listing
+from .tables.per_input_table import per_input_to_json, print_per_input
+from .tables.preview_table import print_preview
+from .tables.recipe_sources import print_sources
+from .tables.summaries import common_grid, print_summaries
+from .tables.sweep_table import SweepRow, print_sweep
+from .tables.terminal import print_tables, say
+from .tables.variance_tables import print_variance, variance_to_json
+from .wording import describe_indices
+
+__all__ = [
+    "LISTINGS",
+    "Listing",
+    "Summary",
+    "SweepRow",
+    "attack_figure",
+    "attack_to_json",
+    "certified_accuracy_figure",
+    "common_grid",
+    "consensus_rate",
+    "describe_indices",
+    "describe_lines",
+    "figure_svg",
+    "images_figure",
+    "make_table",
+    "member_curves",
+    "members_to_json",
+    "p_hat_figure",
+    "per_input_to_json",
+    "percent",
+    "print_attack",
+    "print_listing",
+    "print_per_input",
+    "print_preview",
+    "print_sources",
+    "print_summaries",
+    "print_sweep",
+    "print_tables",
+    "print_variance",
+    "returned_by_phase",
+    "sample_reduction",
+    "save_figure",
+    "say",
+    "time_factor",
+    "time_reduction",
+    "variance_to_json",
+    "votes_figure",
+    "write_report",
+    "write_variance_figures",
+]

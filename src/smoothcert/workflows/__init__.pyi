@@ -1,0 +1,27 @@
+from .attack import attack_images
+from .auditing.audit import audit
+from .auditing.report import AuditReport, Finding, Trust
+from .certify import certify
+from .certify_panel import certify_panel
+from .demo import run_demo
+from .describe import Description, describe
+from .normalisation import warn_normalisation
+from .preview import TRIAL_SECONDS, preview_run
+from .sweep import run_sweep
+
+__all__ = [
+    "TRIAL_SECONDS",
+    "AuditReport",
+    "Description",
+    "Finding",
+    "Trust",
+    "attack_images",
+    "audit",
+    "certify",
+    "certify_panel",
+    "describe",
+    "preview_run",
+    "run_demo",
+    "run_sweep",
+    "warn_normalisation",
+]
