@@ -10,6 +10,7 @@ from .member_folders import gather_members
 from .membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from .model_card import LEFT_OUT, ModelCard, drop_unset, first_fault, read_record
 from .module_source import Modules, ModuleSource, NoModules, module_source
+from .own.factory import run_factory
 from .own.factory_name import FactoryName, allowed, check_factories
 from .own.facts import Facts
 from .own.importing import import_model
@@ -64,6 +65,7 @@ __all__ = [
     "read_record",
     "refuse_labyrinth",
     "refuse_no_model",
+    "run_factory",
     "save_checkpoint",
     "save_ensemble",
     "stored_tensors",

@@ -18,7 +18,7 @@ from pydantic import (
 from smoothcert.data import DATASETS, Dataset, held_out, load_dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.fields import Place, Text
-from smoothcert.folders import MOST_MEMBERS, drop_unset
+from smoothcert.folders import MOST_MEMBERS, FactoryName, drop_unset
 from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH
 from smoothcert.noise import NOISE_LAWS, NoiseLaw, noise_from
 from smoothcert.registry import Registry, Table
@@ -61,7 +61,10 @@ class TrainConfig(BaseModel):
             of these, and in no registry.
         dataset: name in `DATASETS`.
         data_dir: folder of the data set's files, if it is not embedded.
-        model: name in `MODELS`, or in `DENOISERS` for methods that train a denoiser.
+        model: name in `MODELS`, or in `DENOISERS` for methods that train a denoiser; or a factory of the user's own,
+            "path/file.py:make" or "package.module:make", which runs only where `train` is told that it may.
+        model_args: what that factory is called with, by name; plain values.
+        model_code: fingerprint of what it made; `train` fills it in.
         heads: number of heads on one trunk; None, and then not written, for a plain network.
         split: where the heads begin, for `resolve_split`; None for the default.
         method: name in `OBJECTIVES`.
@@ -106,6 +109,8 @@ class TrainConfig(BaseModel):
     dataset: Text = "digits"
     data_dir: Place | None = None
     model: Text = "convnet"
+    model_args: dict[Text, Setting] | None = Field(default=None, max_length=100)
+    model_code: Text | None = None
     heads: int | None = Field(default=None, ge=1, le=MOST_HEADS, strict=True)
     split: Text | None = None
     method: Text = "gaussian"
@@ -152,7 +157,10 @@ class TrainConfig(BaseModel):
     def _known(cls, value: str, info: Any) -> str:
         handed_in = info.data.get("own") is not None and info.field_name in ("dataset", "model")
         known = _REGISTRIES[info.field_name]
-        if not (handed_in or value in known or (info.field_name == "model" and value in DENOISERS)):
+        other_model = info.field_name == "model" and (
+            value in DENOISERS or FactoryName.read(value) is not None
+        )
+        if not (handed_in or value in known or other_model):
             known[value]  # raises the error that lists the known names
         return value
 
@@ -179,9 +187,16 @@ class TrainConfig(BaseModel):
         if self.own is not None:
             return self.own.mean, self.own.std
         source = DATASETS[self.dataset]
+        if self.factory is not None and not self.normalize:
+            return (), ()
         if self.normalize:
             return source.mean, source.std
         return tuple(0.0 for _ in source.mean), tuple(1.0 for _ in source.std)
+
+    @property
+    def factory(self) -> FactoryName | None:
+        """The factory of the user's own that makes the network; None for one that has a name here."""
+        return FactoryName.read(self.model) if self.own is None and self.model not in MODELS else None
 
     def with_packages(self) -> TrainConfig:
         """Return the configuration with the packages that its members come from; refuse other ones given before.

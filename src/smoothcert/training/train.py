@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +27,11 @@ from smoothcert.networks import denoised_of
 from smoothcert.training.batches import chosen_images
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.epochs import OnEpoch
-from smoothcert.training.first_model import with_classifier_digest
+from smoothcert.training.first_model import first_model, with_classifier_digest
 from smoothcert.training.launching import Trained, Where, launch
 from smoothcert.training.materials import Materials
 from smoothcert.training.outputs.folder import differences, forget, refuse_existing
+from smoothcert.training.own.factory import permitted_module
 
 BEST = "best"
 """Subfolder with the model of the epoch that did best on the hold-out, if there is one; the folder holds the last."""
@@ -45,6 +46,7 @@ def train(
     devices: int = 1,
     accelerator: str = "auto",
     show_progress: bool | None = None,
+    factories: Sequence[str] = (),
 ) -> ModelCard:
     """Train a model and write its folder; the same seed gives the same weights, bit for bit, on one CPU process.
 
@@ -63,6 +65,8 @@ def train(
         devices: processes, each on a device of its own (on the CPU: on a core).
         accelerator: "auto" (a GPU where there is one), "cpu" or "cuda".
         show_progress: None shows it on a terminal only.
+        factories: "path/file.py:make" or "package.module:make", of code that the configuration names as its model and
+            that may run; without it nothing runs.
     """
     config = config_from(config).with_packages()
     if config.own is not None:
@@ -79,10 +83,12 @@ def train(
     train_set = config.training_images()
     if trains == "denoiser":
         config = with_classifier_digest(config, train_set)
+    config, module = permitted_module(config, train_set, factories)
     if (out / CARD_FILE).exists():
-        return finished(out, config, train_set)[1]
+        return finished(out, config, train_set, None if module is None else module.source())[1]
     where = Where(on_epoch, devices, accelerator, show_progress)
-    return launch(config, Materials.named(config, train_set), out, where, write_model, [out / BEST])
+    materials = Materials.named(config, train_set, first_model if module is None else module.first_model)
+    return launch(config, materials, out, where, write_model, [out / BEST])
 
 
 def check_out(out: Any, resume: Any) -> Path:
@@ -154,8 +160,9 @@ def _card(trained: Trained, model: nn.Module, epoch: int, folder: Path) -> Model
         behind = read_card(config.classifier)
         mean, std = behind.mean, behind.std
         denoised = denoised_entry(before, config.classifier, folder)
+    code = _code(config, model)
     return ModelCard(
-        architecture=config.model,
+        architecture=config.model if code is None else code.class_name,
         num_classes=train_set.num_classes,
         input_shape=train_set.input_shape,
         mean=mean,
@@ -169,15 +176,16 @@ def _card(trained: Trained, model: nn.Module, epoch: int, folder: Path) -> Model
         heads=config.heads,
         split=config.split,
         denoised=denoised,
-        code=_code(config, model),
+        code=code,
     )
 
 
 def _code(config: TrainConfig, model: nn.Module) -> CodeEntry | None:
     """Return what the card says about a network that is code of the user's own; None for one of this package."""
-    if config.own is None:
+    if config.own is None and config.factory is None:
         return None
-    return CodeEntry.of(model.get_submodule("network") if config.own.mean else model)
+    module = model.get_submodule("network") if config.normalisation()[0] else model
+    return CodeEntry.of(module, None if config.factory is None else config.model, config.model_args)
 
 
 def finished(

@@ -56,6 +56,7 @@ def chosen_config(
     known = set(TrainConfig.model_fields) - {
         "settings",
         "own",
+        "model_code",
         "recipe",
         "recipe_epochs",
         "members",
