@@ -76,10 +76,8 @@ def test_a_class_is_a_factory_and_a_plain_function_a_model(tmp_path):
 
 def test_files_beside_it_can_be_imported(tmp_path):
     (tmp_path / "beside_the_net.py").write_text("WIDTH = 3\n")
-    file, _ = save_net(
-        tmp_path,
-        text="import beside_the_net\nfrom torch import nn\ndef make():\n    return nn.Linear(beside_the_net.WIDTH, 2)\n",
-    )
+    text = "import beside_the_net\nfrom torch import nn\ndef make():\n    return nn.Linear(beside_the_net.WIDTH, 2)\n"
+    file, _ = save_net(tmp_path, text=text)
     try:
         assert run(f"{file}:make").in_features == 3
         assert str(tmp_path) not in sys.path
@@ -115,7 +113,7 @@ def test_errors_of_the_user_s_code_are_the_user_s(tmp_path, text):
 
 
 def test_a_file_that_is_not_there(tmp_path):
-    with pytest.raises(FactoryError, match="cannot read .*nowhere.py: No such file"):
+    with pytest.raises(FactoryError, match=r"cannot read .*nowhere\.py: No such file"):
         run(f"{tmp_path}/nowhere.py:make")
     with pytest.raises(FactoryError, match="ModuleNotFoundError"):
         run("no_such_package_at_all:make")

@@ -1,5 +1,6 @@
 """ONNX files of other exporters: read for what they are, refused by name for what they are not."""
 
+import contextlib
 import io
 import os
 import warnings
@@ -168,7 +169,7 @@ def test_weights_in_other_files_are_refused(tmp_path, deep):
     tensor.data_location = TensorProto.EXTERNAL
     tensor.external_data.add(key="location", value="../../etc/passwd")
     (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
-    with pytest.raises(CheckpointError, match="another file, '../../etc/passwd'"):
+    with pytest.raises(CheckpointError, match=r"another file, '\.\./\.\./etc/passwd'"):
         read_onnx(tmp_path / "net.onnx")
 
 
@@ -181,7 +182,7 @@ def test_open_shapes_are_said_by_the_user(tmp_path, images):
         read_onnx(path, input_shape=(3, 8, 8))
     with pytest.raises(CheckpointError, match="cannot be run on 16 images"):
         read_onnx(path, input_shape=(1, 9, 9))
-    with pytest.raises(InvalidArgumentError, match="num_classes is 7, but .* answers with 10"):
+    with pytest.raises(InvalidArgumentError, match=r"num_classes is 7, but .* answers with 10"):
         read_onnx(path, input_shape=(1, 8, 8), num_classes=7)
 
 
@@ -220,10 +221,8 @@ def test_changed_bytes_are_refused_or_read(tmp_path):
         for place in rng.integers(0, len(content), 3):
             changed[place] = int(rng.integers(256))
         (tmp_path / "changed.onnx").write_bytes(changed)
-        try:
+        with contextlib.suppress(SmoothcertError):
             assert read_onnx(tmp_path / "changed.onnx").num_classes >= 2
-        except SmoothcertError:
-            pass
 
 
 def test_large_files_pipes_and_folders_are_refused(tmp_path, monkeypatch):
