@@ -10,12 +10,15 @@ from .member_folders import gather_members
 from .membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from .model_card import LEFT_OUT, ModelCard, drop_unset, first_fault, read_record
 from .module_source import Modules, ModuleSource, NoModules, module_source
+from .own.factory import run_factory
 from .own.factory_name import FactoryName, allowed, check_factories
 from .own.facts import Facts
 from .own.importing import import_model
 from .own.members import imported
 from .own.own_model import OwnModel, is_own, load_own, refuse_no_model
 from .own.permitted import modules_of
+from .own_network import copy_module
+from .tensors import stored_tensors
 from .trained_on import trained_on
 from .weights_file import WeightsFile, open_weights
 
@@ -38,6 +41,7 @@ __all__ = [
     "check_agreement",
     "check_factories",
     "classifier_card",
+    "copy_module",
     "denoise",
     "denoised_entry",
     "drop_unset",
@@ -61,7 +65,9 @@ __all__ = [
     "read_record",
     "refuse_labyrinth",
     "refuse_no_model",
+    "run_factory",
     "save_checkpoint",
     "save_ensemble",
+    "stored_tensors",
     "trained_on",
 ]

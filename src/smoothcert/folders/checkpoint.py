@@ -18,8 +18,8 @@ from smoothcert.folders.filling import filled, refuse_other_network
 from smoothcert.folders.model_card import MOST_CARD_BYTES, ModelCard, read_record
 from smoothcert.folders.module_source import ModuleSource, NoModules
 from smoothcert.folders.own.onnx_folder import onnx_content, onnx_network
-from smoothcert.folders.own_network import copied, own_network
-from smoothcert.folders.stored_tensors import entries_of, stored_tensors
+from smoothcert.folders.own_network import copy_module, own_network
+from smoothcert.folders.tensors import entries_of, stored_tensors
 from smoothcert.folders.weights_file import open_weights
 from smoothcert.networks import model_digest, stored_part, weights_digest
 from smoothcert.reading import kind_of
@@ -55,7 +55,7 @@ def save_checkpoint(
         _write(folder, ONNX_FILE, onnx_content(model, card), text)
         return card
     tensors = stored_tensors(stored_part(model))
-    own = None if card.code is None else copied(model)
+    own = None if card.code is None else copy_module(model)
     refuse_other_network(card, entries_of(tensors), _TO_SAVE, own)
     again = filled(card, tensors, _classifier(card, folder, modules), _TO_SAVE, own)
     if own is not None and weights_digest(again) != card.digest:

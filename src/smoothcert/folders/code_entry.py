@@ -34,6 +34,11 @@ class CodeEntry(BaseModel):
     factory: Text | None = None
     arguments: Arguments = Field(default_factory=dict)
 
+    @property
+    def class_name(self) -> str:
+        """The last part of the class's name: what a card calls the architecture."""
+        return self.module.rpartition(".")[2]
+
     @classmethod
     def of(
         cls, module: nn.Module, factory: str | None = None, arguments: Mapping[str, Scalar] | None = None

@@ -150,7 +150,7 @@ def _member(
     try:
         model, card = _load(home / entry.path, modules)
     except CheckpointError as error:
-        raise CheckpointError(f"the ensemble {home} cannot load its member {entry.path}: {error}") from error
+        raise type(error)(f"the ensemble {home} cannot load its member {entry.path}: {error}") from error
     if card.digest != entry.digest:
         raise CheckpointError(
             f"member {entry.path} of the ensemble {home} has changed: digest {card.digest}, expected "

@@ -9,7 +9,7 @@ from torch import nn
 
 from smoothcert.errors import CheckpointError, SmoothcertError
 from smoothcert.folders.model_card import DenoisedEntry, ModelCard
-from smoothcert.folders.stored_tensors import entries_of, stored_tensors
+from smoothcert.folders.tensors import entries_of, stored_tensors
 from smoothcert.folders.weights_file import Entry
 from smoothcert.networks import Denoised, DnCNN, Normalize, refuse_shapes, weights_digest
 from smoothcert.visible import brief

@@ -40,6 +40,9 @@ LEFT_OUT = (
     "holdout",
     "packages",
     "code",
+    "own",
+    "model_args",
+    "model_code",
     "onnx",
 )
 """Fields of cards and configurations that are not written where they are None, so that old records stay equal."""

@@ -11,7 +11,7 @@ from torch import nn
 from typing_extensions import override
 
 from smoothcert.arguments import check_kind
-from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.errors import CheckpointError, InvalidArgumentError, ModuleNeededError
 from smoothcert.folders.model_card import ModelCard
 
 _MODULE = "a torch module of the class that the folder's card names, or a list of several"
@@ -54,7 +54,7 @@ class NoModules(ModuleSource):
             if factory is None
             else f", or let its factory run: factories=[{factory!r}] (--factory {factory})"
         )
-        raise CheckpointError(
+        raise ModuleNeededError(
             f"{folder} holds weights of {card.code.module}, which is code that no folder runs by itself; give the "
             f"module, as in load_classifier({str(folder)!r}, module={card.architecture}(..)){named}"
         )

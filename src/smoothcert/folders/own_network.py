@@ -11,7 +11,7 @@ from torch import nn
 from smoothcert.errors import CheckpointError, SmoothcertError
 from smoothcert.folders.model_card import ModelCard
 from smoothcert.folders.module_source import ModuleSource
-from smoothcert.folders.stored_tensors import entries_of, stored_tensors
+from smoothcert.folders.tensors import entries_of, stored_tensors
 from smoothcert.folders.weights_file import Entry
 from smoothcert.networks import with_normalisation
 
@@ -33,10 +33,10 @@ def own_network(
         return None
     candidates = [_with_first_layer(card, one, folder) for one in modules.candidates(card, folder)]
     fitting = [one for one in candidates if entries_of(stored_tensors(one)) == entries]
-    return copied(fitting[0] if fitting else candidates[0])
+    return copy_module(fitting[0] if fitting else candidates[0])
 
 
-def copied(module: nn.Module) -> nn.Module:
+def copy_module(module: nn.Module) -> nn.Module:
     """Return a copy of a module of the user's own, on the CPU; refuse one that cannot be copied."""
     try:
         return copy.deepcopy(module).cpu()

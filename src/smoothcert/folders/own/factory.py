@@ -41,6 +41,12 @@ def build(name: FactoryName, arguments: Mapping[str, Scalar]) -> Any:
         arguments: what it is called with.
     """
     _log.warning("running code of your own: %s", name)
+    model = run_factory(name, arguments)
+    return model.eval().requires_grad_(False) if isinstance(model, nn.Module) else model
+
+
+def run_factory(name: FactoryName, arguments: Mapping[str, Scalar]) -> Any:
+    """Run a factory and return the model as it was built, in whatever mode; says nothing. Arguments as for `build`."""
     with _its_own_faults(name), _beside(name.file), contextlib.redirect_stdout(sys.stderr):
         module = importlib.import_module(name.place) if name.file is None else _from_file(name.file)
         factory: Any = module
@@ -58,7 +64,7 @@ def build(name: FactoryName, arguments: Mapping[str, Scalar]) -> Any:
             f"{name} returned {brief(model, 80)}; it must return a torch module, or a callable from a batch of images "
             "to logits"
         )
-    return model.eval().requires_grad_(False) if isinstance(model, nn.Module) else model
+    return model
 
 
 def _from_file(path: Path) -> ModuleType:

@@ -8,7 +8,7 @@ from typing import Any
 
 from smoothcert.certificates import SmoothedClassifier, identities, is_settled
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
+from smoothcert.errors import InvalidArgumentError, ModuleNeededError, SmoothcertError, StoreError
 from smoothcert.folders import EnsembleCard, is_ensemble, load_model, read_any_card, refuse_labyrinth
 from smoothcert.networks import classifiers_of
 from smoothcert.workflows.auditing.own_model import Origin, own_model
@@ -94,6 +94,9 @@ def _model(
         return _of_folder(run, origin, given, report, factories)
     except StoreError:
         raise
+    except ModuleNeededError as error:
+        report.note(f"its model is code that an audit does not run ({error}); give the classifier in Python")
+        return None
     except SmoothcertError as error:
         report.add_finding("model", f"the model cannot be loaded: {error}")
         return None
