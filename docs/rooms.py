@@ -8,7 +8,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "smoothcert"
 GROUND_FLOOR = (
-    {"errors"},
+    {"errors", "on_demand"},
     {"visible"},
     {
         "registry",
@@ -16,7 +16,6 @@ GROUND_FLOOR = (
         "atomic",
         "arguments",
         "reading",
-        "on_demand",
         "locking",
         "progress",
         "fields",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import torch as torch
+    from scipy import special as special
     from torch import nn as nn
 else:
 
@@ -26,3 +27,4 @@ else:
 
     torch = _OnDemand("torch")
     nn = _OnDemand("torch.nn")
+    special = _OnDemand("scipy.special")

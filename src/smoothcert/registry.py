@@ -43,14 +43,15 @@ class Registry(Generic[T]):
     Args:
         kind: what a member is called in messages.
         folder: dotted name of the package whose modules are the members.
-        base: class that members are instances or subclasses of; the one that a module defines is its member.
+        base: class that members are instances or subclasses of; the one that a module defines is its member. As
+            "module:Class" it is imported with the first member, so that names are known without it.
         check: refuses a member with a fault that its class cannot, when it is imported.
     """
 
     def __init__(
-        self, kind: str, folder: str, base: type, *, check: Callable[[T], None] | None = None
+        self, kind: str, folder: str, base: type | str, *, check: Callable[[T], None] | None = None
     ) -> None:
-        self.kind, self.folder, self._base, self._check = kind, folder, base, check
+        self.kind, self.folder, self._said_base, self._check = kind, folder, base, check
         self._members: dict[str, T] = {}
 
     def __getitem__(self, name: str) -> T:
@@ -104,6 +105,14 @@ class Registry(Generic[T]):
                 )
             places[point.name] = point
         return places
+
+    @cached_property
+    def _base(self) -> type:
+        if isinstance(self._said_base, type):
+            return self._said_base
+        module, _, name = self._said_base.partition(":")
+        base: type = getattr(import_module(module), name)
+        return base
 
     def _imported(self, name: str) -> T:
         place = self._places[name]

@@ -11,10 +11,9 @@ import sys
 import pytest
 
 import smoothcert as sc
-from smoothcert.cli.app import app
+from smoothcert.cli.app import COMMANDS
 from smoothcert.store import format_tsv
 
-COMMANDS = [command.callback.__name__ for command in app.registered_commands]
 TSV = (
     "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t1\t1\t0.5\t1\t2\n7\t1\t1\t0.1\t1\t2\n9\t1\t-1\t0\t0\t2\n"
 )

@@ -10,12 +10,10 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from smoothcert.certificates import MOST_RADII, check_list, check_radius
+from smoothcert import certificates, report, store
 from smoothcert.cli import options as opt
 from smoothcert.cli.variance import Variance
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.report import Summary, members_to_json, print_summaries, time_factor
-from smoothcert.store import Run
 
 
 @opt.unfolded
@@ -68,35 +66,35 @@ def analyze(
     variance.refuse()
     grid = None if radii is None else _read_radii(radii)
     reference = None if against is None else _reference(against)
-    summaries = [Summary.of_path(path, norm) for path in paths]
+    summaries = [report.Summary.of_path(path, norm) for path in paths]
     if as_json:
         _print_json(summaries, grid, reference)
     else:
-        print_summaries(summaries, grid, intervals=intervals, reference=reference)
+        report.print_summaries(summaries, grid, intervals=intervals, reference=reference)
 
 
 def _print_json(
-    summaries: list[Summary], grid: NDArray[np.float64] | None, reference: Summary | None
+    summaries: list[report.Summary], grid: NDArray[np.float64] | None, reference: report.Summary | None
 ) -> None:
     rows = [summary.to_json(grid) for summary in summaries]
     for summary, row in zip(summaries, rows, strict=True):
-        row["members"] = members_to_json(summary, summaries, grid)
+        row["members"] = report.members_to_json(summary, summaries, grid)
         if reference is not None:
-            row["time_reduction"] = time_factor(summary, reference)
+            row["time_reduction"] = report.time_factor(summary, reference)
     print(json.dumps(rows, indent=2))
 
 
 def _read_radii(text: str) -> NDArray[np.float64]:
     """Read the radii to look at; refuse what is none."""
-    radii = check_list("--radii", opt.read_numbers("--radii", text), MOST_RADII)
+    radii = certificates.check_list("--radii", opt.read_numbers("--radii", text), certificates.MOST_RADII)
     for radius in radii:
-        check_radius("each of --radii", radius)
+        certificates.check_radius("each of --radii", radius)
     return np.array(radii, dtype=np.float64)
 
 
-def _reference(folder: Path) -> Summary:
+def _reference(folder: Path) -> report.Summary:
     """Read the run to compare time with; refuse one that has none to compare with."""
-    summary = Summary.of_run(Run.open(folder), str(folder))
+    summary = report.Summary.of_run(store.Run.open(folder), str(folder))
     if not summary.seconds:
         raise InvalidArgumentError(
             f"--against: {folder} has no finished image whose time is known; finish it with --resume, or give another"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 import sys
+from importlib.metadata import version
 from typing import Annotated, NoReturn
 
 import typer
 
-from smoothcert import __version__
 from smoothcert.cli.later import group_of
 from smoothcert.errors import SmoothcertError
 from smoothcert.visible import visible
@@ -48,7 +48,7 @@ app = typer.Typer(
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        print(f"smoothcert {__version__}")
+        print(f"smoothcert {version('smoothcert')}")
         raise typer.Exit
 
 

@@ -11,26 +11,10 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
+from smoothcert import attacks, certificates, folders, noise, report, store, workflows
 from smoothcert.atomic import write_atomically
-from smoothcert.attacks import METHODS
-from smoothcert.certificates import SmoothedClassifier, load_classifier
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, choose_classifier
-from smoothcert.folders import is_own
-from smoothcert.noise import noise_from
-from smoothcert.report import (
-    Summary,
-    attack_figure,
-    attack_to_json,
-    certified_accuracy_figure,
-    common_grid,
-    print_attack,
-    save_figure,
-    say,
-    write_report,
-)
-from smoothcert.store import AttackResults, Run
-from smoothcert.workflows import attack_images
 
 GROUPS = (NOISE,)
 """Options that come from members."""
@@ -46,7 +30,7 @@ class Attacking:
         str | None,
         typer.Option("--radii", help="l2 radii R1,R2,..; the run's, or .5 to 3 sigma, by default."),
     ] = None
-    method: Annotated[str, typer.Option("--method", help=f"{', '.join(METHODS)}; see above.")] = "pgd"
+    method: Annotated[str, typer.Option("--method", help=f"{', '.join(attacks.METHODS)}; see above.")] = "pgd"
     steps: Annotated[
         int | None,
         typer.Option(
@@ -62,7 +46,7 @@ class Attacking:
         str | None, typer.Option("--engine", help="Of PREDICT; the run's, else auto, by default.")
     ] = None
 
-    def settings(self, run: Run | None, sigma: float) -> dict[str, Any]:
+    def settings(self, run: store.Run | None, sigma: float) -> dict[str, Any]:
         """Return them as the arguments of an attack."""
         radii = _radii(self.radii, run, sigma)
         return {**asdict(self), "radii": radii, "seed": opt.choose_seed(self.seed)}
@@ -104,11 +88,11 @@ def attack(
       smoothcert attack demo/models/ensemble --method autoattack --m 32 --first 20 --radii 0.5 --out attacks/auto
     """
     images = source.load(model, own.weights)
-    certified = None if run is None else Run.open(run)
+    certified = None if run is None else store.Run.open(run)
     picked = subset.pick(images)
     classifier = _classifier(model, NOISE.given(ctx), own.facts(model, images), certified)
     try:
-        results = attack_images(
+        results = workflows.attack_images(
             classifier,
             images,
             indices=picked if subset.is_chosen or certified is None else None,
@@ -116,13 +100,13 @@ def attack(
             out=out,
             resume=resume,
             show_progress=True,
-            on_plan=lambda text: say(text, error=True),
+            on_plan=lambda text: report.say(text, error=True),
             **attacking.settings(certified, classifier.noise.std),
         )
     except KeyboardInterrupt:
         print("stopped; attacked images are kept, the same command with --resume continues", file=sys.stderr)
         raise typer.Exit(130) from None
-    content = json.dumps(attack_to_json(results), indent=2)
+    content = json.dumps(report.attack_to_json(results), indent=2)
     write_atomically(out / "attack.json", content + "\n")
     _draw(results, certified, out)
     whole = certified is not None and not subset.is_chosen
@@ -131,42 +115,42 @@ def attack(
     if as_json:
         print(content)
     else:
-        print_attack(results)
-        say(f"Curve: {out / 'accuracy.png'}" + (f"  Page: {out / 'report.html'}" if whole else ""))
+        report.print_attack(results)
+        report.say(f"Curve: {out / 'accuracy.png'}" + (f"  Page: {out / 'report.html'}" if whole else ""))
 
 
-def _write_page(results: AttackResults, run: Run, name: str, model: Path, out: Path) -> None:
+def _write_page(results: store.AttackResults, run: store.Run, name: str, model: Path, out: Path) -> None:
     """Write the page of a run all of whose images were attacked."""
     title = f"{name} under attack"
-    folders = {} if is_own(model) else {name: model}
-    write_report({name: run}, out / "report.html", title=title, attack=results, models=folders)
+    places = {} if folders.is_own(model) else {name: model}
+    report.write_report({name: run}, out / "report.html", title=title, attack=results, models=places)
 
 
 def _classifier(
-    model: Path, given: dict[str, Any], facts: dict[str, Any], run: Run | None
-) -> SmoothedClassifier:
+    model: Path, given: dict[str, Any], facts: dict[str, Any], run: store.Run | None
+) -> certificates.SmoothedClassifier:
     """Load a model, under the noise of the run unless the options say another."""
     if run is None or given:
         return choose_classifier(model, given, facts)
-    return load_classifier(model, noise=noise_from(dict(run.manifest["noise"])), **facts)
+    return certificates.load_classifier(model, noise=noise.noise_from(dict(run.manifest["noise"])), **facts)
 
 
-def _draw(results: AttackResults, run: Run | None, out: Path) -> None:
+def _draw(results: store.AttackResults, run: store.Run | None, out: Path) -> None:
     """Draw the attack's curve, above that of the same images' certificates if there are any."""
     if run is None:
-        save_figure(attack_figure(results), out / "accuracy.png")
+        report.save_figure(report.attack_figure(results), out / "accuracy.png")
         return
-    whole = Summary.of_run(run)
+    whole = report.Summary.of_run(run)
     attacked = np.isin(whole.results.index, [image.index for image in results.images])
     summary = replace(whole, results=whole.results.only(attacked))
-    save_figure(certified_accuracy_figure([summary], attack=results), out / "accuracy.png")
+    report.save_figure(report.certified_accuracy_figure([summary], attack=results), out / "accuracy.png")
 
 
-def _radii(text: str | None, run: Run | None, sigma: float) -> tuple[float, ...]:
+def _radii(text: str | None, run: store.Run | None, sigma: float) -> tuple[float, ...]:
     """Read radii; by default those that the run asked about, else steps that suit it, else multiples of sigma."""
     if text is None:
         if run is None:
             return tuple(share * sigma for share in _SIGMAS)
-        summary = Summary.of_run(run)
-        return tuple(common_grid([summary]).tolist()) if summary.asked is None else summary.asked
+        summary = report.Summary.of_run(run)
+        return tuple(report.common_grid([summary]).tolist()) if summary.asked is None else summary.asked
     return opt.read_numbers("--radii", text)

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import workflows
 from smoothcert.cli import options as opt
 from smoothcert.report import say
 from smoothcert.workflows import Trust
-from smoothcert.workflows import audit as audit_run
 
 EXIT_CODES = {Trust.TRUSTED: 0, Trust.NOT_TRUSTED: 1, Trust.UNDECIDED: 3}
 
@@ -60,7 +60,7 @@ def audit(
 
       smoothcert audit runs/own --factory net.py:make
     """
-    report = audit_run(
+    report = workflows.audit(
         run,
         model=model,
         dataset=dataset,

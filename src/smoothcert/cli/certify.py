@@ -10,12 +10,11 @@ from typing import Annotated
 
 import typer
 
-from smoothcert.certificates import panel_classifier
+from smoothcert import certificates, report, workflows
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, PROCEDURE, choose_classifier, choose_procedure
-from smoothcert.report import Summary, print_preview, print_summaries
-from smoothcert.workflows import TRIAL_SECONDS, certify_panel, preview_run
-from smoothcert.workflows import certify as run_certify
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.execution import TRIAL_SECONDS
 
 GROUPS = (NOISE, PROCEDURE)
 """Options that come from members."""
@@ -52,11 +51,13 @@ def certify(
     ctx: typer.Context,
     model: opt.ModelFolder,
     own: opt.OwnModel,
-    out: Annotated[Path, opt.folder_option("--out", text="Run folder to write.")],
     source: opt.Source,
     subset: opt.Subset,
     running: opt.Running,
     preview: Preview,
+    out: Annotated[
+        Path | None, opt.folder_option("--out", text="Run folder to write; needed but for --dry-run.")
+    ] = None,
     with_members: Annotated[
         bool,
         typer.Option(
@@ -84,26 +85,33 @@ def certify(
       --out runs/own
     """
     procedure = choose_procedure(PROCEDURE.given(ctx))
+    if out is None and not preview.dry_run:
+        raise InvalidArgumentError(
+            "--out is missing; give the folder to write the run to, such as --out runs/a"
+        )
     images = source.load(model, own.weights)
     classifier = choose_classifier(model, NOISE.given(ctx), own.facts(model, images))
     picked, how = subset.pick(images), running.settings()
     if preview.dry_run:
         started = time.process_time()  # in the end a run takes as long to get here
         seconds = preview.trial_seconds
-        print_preview(
-            preview_run(classifier, images, picked, procedure, seconds=seconds, started=started, **how)
+        report.print_preview(
+            workflows.preview_run(
+                classifier, images, picked, procedure, seconds=seconds, started=started, **how
+            )
         )
         return
+    assert out is not None
     how = {**how, "procedure": procedure, "indices": picked, "resume": resume, "show_progress": True}
     try:
         if with_members:
-            classifier, folders = panel_classifier(model, classifier)
+            classifier, folders = certificates.panel_classifier(model, classifier)
             outs = {name: out / name for name in folders}
-            members = certify_panel(classifier, images, outs=outs, folders=folders, **how)
+            members = workflows.certify_panel(classifier, images, outs=outs, folders=folders, **how)
             runs = {str(outs[name]): run for name, run in members.items()}
         else:
-            runs = {str(out): run_certify(classifier, images, out=out, **how)}
+            runs = {str(out): workflows.certify(classifier, images, out=out, **how)}
     except KeyboardInterrupt:
         print("stopped; finished images are kept, the same command with --resume continues", file=sys.stderr)
         raise typer.Exit(130) from None
-    print_summaries([Summary.of_run(run, name) for name, run in runs.items()])
+    report.print_summaries([report.Summary.of_run(run, name) for name, run in runs.items()])

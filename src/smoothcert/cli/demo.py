@@ -12,10 +12,8 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import report, sampling, workflows
 from smoothcert.cli import options as opt
-from smoothcert.report import Summary, print_summaries, say
-from smoothcert.sampling import check_workers
-from smoothcert.workflows import run_demo
 
 
 def demo(
@@ -30,21 +28,21 @@ def demo(
 
       smoothcert demo --out demo --open
     """
-    check_workers(workers)  # before minutes of training
+    sampling.check_workers(workers)  # before minutes of training
     start = time.monotonic()
-    runs = run_demo(
+    runs = workflows.run_demo(
         out,
         seed=opt.choose_seed(seed) or 0,
         workers=workers,
-        say=lambda line: say(f"[{time.monotonic() - start:5.1f} s] {line}", error=True),
+        say=lambda line: report.say(f"[{time.monotonic() - start:5.1f} s] {line}", error=True),
     )
     # The ensemble on top, its members below.
-    print_summaries([Summary.of_run(run) for run in reversed(runs.values())])
+    report.print_summaries([report.Summary.of_run(run) for run in reversed(runs.values())])
     page = (out / "report.html").resolve()
     command = (
         "smoothcert" if shutil.which("smoothcert") else f"{os.path.relpath(sys.executable)} -m smoothcert"
     )
-    say(f"Report: {page}")
-    say(f"Next:   {command} predict {out / 'models' / 'ensemble'} --indices 0:5")
+    report.say(f"Report: {page}")
+    report.say(f"Next:   {command} predict {out / 'models' / 'ensemble'} --indices 0:5")
     if show:
         webbrowser.open(page.as_uri())

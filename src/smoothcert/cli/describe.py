@@ -8,12 +8,10 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import data, report, workflows
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, choose_classifier
-from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.report import describe_lines, say
-from smoothcert.workflows import describe as describe_classifier
 
 GROUPS = (NOISE,)
 """Options that come from members."""
@@ -37,15 +35,15 @@ def describe(
       smoothcert describe net.onnx --sigma 0.25 --dataset digits
     """
     images = _images(model, own, source)
-    told = describe_classifier(choose_classifier(model, NOISE.given(ctx), own.facts(model, images)), images)
+    told = workflows.describe(choose_classifier(model, NOISE.given(ctx), own.facts(model, images)), images)
     if as_json:
         print(json.dumps(told.to_json(), indent=2))
         return
-    for line in describe_lines(told.to_json(), str(model)):
-        say(line)
+    for line in report.describe_lines(told.to_json(), str(model)):
+        report.say(line)
 
 
-def _images(model: Path, own: opt.OwnModel, source: opt.Source) -> Dataset | None:
+def _images(model: Path, own: opt.OwnModel, source: opt.Source) -> data.Dataset | None:
     """Read the images that are named, or that the model was trained on; None where nobody says or has any."""
     if source.dataset is not None:
         return source.load(model, own.weights)

@@ -7,13 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from smoothcert import folders, report
 from smoothcert.cli import options as opt
 from smoothcert.cli.ensemble_told import ensemble_sentence
 from smoothcert.cli.members import EXITS, NOISE, choose_early_exit, choose_noise
 from smoothcert.cli.per_input import run_per_input
-from smoothcert.folders import EnsembleCard, imported, make_ensemble, make_prefixes
 from smoothcert.progress import progress
-from smoothcert.report import say
 
 GROUPS = (EXITS, NOISE)
 """Options that come from members."""
@@ -89,25 +88,25 @@ def ensemble(
         }
         run_per_input(members, out, claims=claims, subset=subset, **where)
         return
-    noise = choose_noise(None, NOISE.given(ctx))
-    with imported(members, out, noise, own.weights(), own.facts(members, noise)) as folders:
+    law = choose_noise(None, NOISE.given(ctx))
+    with folders.imported(members, out, law, own.weights(), own.facts(members, law)) as places:
         settings = {
-            **choosing.settings(dataset, data_dir, draws, folders),
+            **choosing.settings(dataset, data_dir, draws, places),
             **voting.settings(),
             "early_exit": choose_early_exit(stops),
             "seed": number,
             "module": own.modules(members),
         }
-        made = _make(folders, out, prefixes, settings)
+        made = _make(places, out, prefixes, settings)
     for folder, card in made.items():
-        say(ensemble_sentence(card, folder))
+        report.say(ensemble_sentence(card, folder))
 
 
 def _make(
     members: list[Path], out: Path, prefixes: bool, settings: dict[str, Any]
-) -> dict[Path, EnsembleCard]:
+) -> dict[Path, folders.EnsembleCard]:
     """Make one ensemble, or one of the first members for every number of them; return their cards by folder."""
-    make = make_prefixes if prefixes else make_ensemble
+    make = folders.make_prefixes if prefixes else folders.make_ensemble
     with progress("asking the members about noisy hold-out images", 100, shown=True) as show:
         settings["on_progress"] = lambda done, total: show(100 * done // total, "per cent")
         made = make(members, out, **settings)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from smoothcert.folders import EnsembleCard
+from smoothcert import folders
 
 
-def ensemble_sentence(card: EnsembleCard, out: Path) -> str:
+def ensemble_sentence(card: folders.EnsembleCard, out: Path) -> str:
     """Return what the ensemble is and where, in a line."""
     count = len(card.members if card.heads is None else card.heads)
     who = f"{count} {'member' if card.heads is None else 'head'}{'s' if count > 1 else ''}"
@@ -26,7 +26,7 @@ def ensemble_sentence(card: EnsembleCard, out: Path) -> str:
     return ". ".join([", ".join(parts), *_forecast(card)])
 
 
-def _forecast(card: EnsembleCard) -> list[str]:
+def _forecast(card: folders.EnsembleCard) -> list[str]:
     """Say what the theory of margins expects of equal weights, where it was asked."""
     return [
         f"The theory expects equal weights to {'help' if mixed < alone else 'do harm'}: at most {mixed:.1%} wrong "

@@ -8,18 +8,19 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import report, store
 from smoothcert.atomic import check_target
 from smoothcert.cli.options import path_argument, path_option
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.report import say
-from smoothcert.store import EXPORTERS, Run, export_run, write_export
 
 
 def export(
     run: Annotated[Path, path_argument("RUN", "Run folder.")],
     form: Annotated[
         str | None,
-        typer.Option("--format", help=f"{', '.join(EXPORTERS)}; by the file's ending, or tsv, by default."),
+        typer.Option(
+            "--format", help=f"{', '.join(store.EXPORTERS)}; by the file's ending, or tsv, by default."
+        ),
     ] = None,
     output: Annotated[
         Path | None, path_option("-o", "--output", text="File to write; standard output by default.")
@@ -42,15 +43,17 @@ def export(
     if output is not None:
         _check_output(output)
     form = _format_of(output) if form is None else form
-    opened = Run.open(run)
+    opened = store.Run.open(run)
     if not opened.is_complete:
         left = len(opened.manifest["indices"]) - len(opened)
-        say(f"warning: {run} is unfinished, {left} images are missing; hard images end last", error=True)
+        report.say(
+            f"warning: {run} is unfinished, {left} images are missing; hard images end last", error=True
+        )
     turned = opened if norm is None else opened.in_norm(norm)
     if output is None:
-        sys.stdout.buffer.write(export_run(turned, form))
+        sys.stdout.buffer.write(store.export_run(turned, form))
     else:
-        write_export(turned, form, output)
+        store.write_export(turned, form, output)
 
 
 def _check_output(output: Path) -> None:
@@ -67,8 +70,8 @@ def _check_output(output: Path) -> None:
 def _format_of(output: Path | None) -> str:
     """Return the format that a file's ending says; TSV where it has none."""
     ending = "" if output is None else output.suffix.lstrip(".").lower()
-    if ending and ending not in EXPORTERS:
+    if ending and ending not in store.EXPORTERS:
         raise InvalidArgumentError(
-            f"the ending of {output} is none of {', '.join(EXPORTERS)}; use one of them, or say --format"
+            f"the ending of {output} is none of {', '.join(store.EXPORTERS)}; use one of them, or say --format"
         )
     return ending or "tsv"

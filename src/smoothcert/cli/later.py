@@ -31,7 +31,7 @@ class LaterCommand(TyperCommand):
         self._file, _, self._function = place.partition(":")
         super().__init__(name)
 
-    @property  # type: ignore[override]  # a plain attribute there, which would be read for every command at every start
+    @property  # a plain attribute there, which would be read for every command at every start
     def help(self) -> str | None:
         """The function's docstring."""
         tree = ast.parse((_HERE / f"{self._file}.py").read_text("utf-8"))

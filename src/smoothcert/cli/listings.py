@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import report
 from smoothcert.errors import UnknownNameError
-from smoothcert.report import LISTINGS, Listing, print_listing, print_sources
 from smoothcert.visible import brief
 
 AsJson = Annotated[bool, typer.Option("--json", help="Everything that is known, as one JSON list.")]
@@ -30,7 +30,7 @@ def recipes(text: Filter = "", sources: Sources = False, as_json: AsJson = False
       smoothcert recipes --sources mnist
     """
     if sources and not as_json:
-        print_sources(_rows("recipes", text))
+        report.print_sources(_rows("recipes", text))
         return
     columns = (
         "name",
@@ -82,11 +82,11 @@ def methods(text: Filter = "", as_json: AsJson = False) -> None:
 def _print(what: str, columns: tuple[str, ...], notes: tuple[str, ...], text: str, as_json: bool) -> None:
     rows = _rows(what, text)
     title = f"{len(rows)} {what if len(rows) != 1 else what[:-1]}"
-    print_listing(rows, title=title, as_json=as_json, columns=columns, notes=notes)
+    report.print_listing(rows, title=title, as_json=as_json, columns=columns, notes=notes)
 
 
-def _rows(what: str, text: str) -> Listing:
-    rows = LISTINGS[what](text)
+def _rows(what: str, text: str) -> report.Listing:
+    rows = report.LISTINGS[what](text)
     if not rows:
         raise UnknownNameError(
             f"the name of no {what[:-1]} contains {brief(text)}; `smoothcert {what}` lists all"

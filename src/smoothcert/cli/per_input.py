@@ -6,13 +6,11 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from smoothcert import data, ensembles, report
 from smoothcert.atomic import check_target, write_atomically
 from smoothcert.cli.options import Claims, Subset
-from smoothcert.data import load_dataset
-from smoothcert.ensembles import Perturbation
 from smoothcert.errors import StoreError
 from smoothcert.progress import progress
-from smoothcert.report import say
 
 FILE_NAME = "per-input.NO-CERTIFICATE.json"
 
@@ -35,7 +33,7 @@ def run_per_input(
     file = out / FILE_NAME
     if check_target(file) is not None:
         raise StoreError(f"{file} is there already; choose another folder or remove it")
-    images = load_dataset(dataset, split="test", data_dir=data_dir)
+    images = data.load_dataset(dataset, split="test", data_dir=data_dir)
     picked = subset.pick(images)
     with progress("claiming (no certificates)", len(picked), shown=True) as show:
         study = study_per_input(
@@ -45,10 +43,10 @@ def run_per_input(
             n=100_000 if claims.n is None else claims.n,
             alpha=0.001 if claims.alpha is None else claims.alpha,
             seed=seed,
-            how=None if draws is None else Perturbation(copies=draws),
+            how=None if draws is None else ensembles.Perturbation(copies=draws),
             by_label=claims.by_label,
             on_progress=lambda done, _: show(done, "images"),
         )
     write_atomically(file, json.dumps(per_input_to_json(study), indent=1) + "\n")
     print_per_input(study)
-    say(f"Claims: {file}")
+    report.say(f"Claims: {file}")

@@ -8,10 +8,9 @@ from typing import Annotated
 
 import typer
 
-from smoothcert.certificates import check_match
+from smoothcert import certificates, data
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, choose_classifier
-from smoothcert.data import select_indices
 from smoothcert.seeding import check_seed
 from smoothcert.visible import visible
 
@@ -47,8 +46,8 @@ def predict(
     images = source.load(model, own.weights)
     classifier = choose_classifier(model, NOISE.given(ctx), own.facts(model, images))
     answers, secret = [], check_seed(opt.choose_seed(seed))
-    picked = select_indices(len(images), indices=indices)
-    check_match(classifier, images, picked)
+    picked = data.select_indices(len(images), indices=indices)
+    certificates.check_match(classifier, images, picked)
     for index in picked:
         predicted = classifier.predict(
             images.image(index), n, alpha, seed=secret, index=index, engine=engine, workers=workers

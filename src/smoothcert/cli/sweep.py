@@ -10,15 +10,12 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import data, report, sampling, training
 from smoothcert.atomic import write_atomically
 from smoothcert.bounds import check_level
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import FEW_VOTES, ROWS, choose_procedure, chosen_row
-from smoothcert.data import load_dataset
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.report import say
-from smoothcert.sampling import check_workers
-from smoothcert.training import TrainConfig
 from smoothcert.visible import brief
 
 GROUPS = (ROWS, FEW_VOTES)
@@ -64,11 +61,11 @@ def sweep(
     """
     procedure = choose_procedure(FEW_VOTES.given(ctx))
     check_level("alpha", alpha)
-    check_workers(workers)
+    sampling.check_workers(workers)
     configs = _configs(recipe, chosen_row(recipe, ROWS.given(ctx)), changes, over, values)
     configs = {value: _placed(config, opt.choose_seed(seed), data_dir) for value, config in configs.items()}
     about = next(iter(configs.values()))
-    images = load_dataset(about.dataset, split="test", data_dir=about.data_dir)
+    images = data.load_dataset(about.dataset, split="test", data_dir=about.data_dir)
     picked = (subset if subset.is_chosen else opt.Subset(first=_IMAGES)).pick(images)
 
     from smoothcert.report import print_sweep
@@ -84,7 +81,7 @@ def sweep(
             indices=picked,
             alpha=alpha,
             workers=workers,
-            say=partial(say, error=True),
+            say=partial(report.say, error=True),
         )
     except KeyboardInterrupt:
         print("stopped; the same command continues where it was", file=sys.stderr)
@@ -99,7 +96,7 @@ def sweep(
 
 def _configs(
     recipe: str, row: float | None, changes: opt.Changes, over: str, text: str
-) -> dict[str, TrainConfig]:
+) -> dict[str, training.TrainConfig]:
     """Return all trainings before the first of them, which may take hours, by the value that they differ in."""
     values = [value.strip() for value in text.split(",")]
     if len(set(values)) < len(values) or "" in values:
@@ -109,7 +106,7 @@ def _configs(
     return {value: changes.config(recipe, row, [f"{over}={value}"]) for value in values}
 
 
-def _placed(config: TrainConfig, seed: int | None, data_dir: Path | None) -> TrainConfig:
+def _placed(config: training.TrainConfig, seed: int | None, data_dir: Path | None) -> training.TrainConfig:
     """Return a training with the seed, unless it has one, and the place of its data."""
     config = config.changed(seed=seed) if config.seed is None else config
     return config if data_dir is None else config.changed(data_dir=str(data_dir))

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from smoothcert import training
 from smoothcert.folders import ModelCard
 from smoothcert.noise import in_words, noise_from
 from smoothcert.report import say
-from smoothcert.training import STATE_FILE, EpochMetrics, read_header
 
 
 def tell_before(out: Path, result: Path) -> None:
     """Say that a training is done already, or where it goes on."""
     if result.exists():
         say(f"{out} is trained already", error=True)
-    elif (out / STATE_FILE).exists():
-        say(f"{out}: continuing after epoch {len(read_header(out).metrics)}", error=True)
+    elif (out / training.STATE_FILE).exists():
+        say(f"{out}: continuing after epoch {len(training.read_header(out).metrics)}", error=True)
 
 
-def tell_epoch(metrics: EpochMetrics) -> None:
+def tell_epoch(metrics: training.EpochMetrics) -> None:
     """Write a line per epoch."""
     radius = "" if metrics.holdout_acr is None else f", hold-out ACR {metrics.holdout_acr:.3f}"
     right = metrics.holdout_noisy_accuracy

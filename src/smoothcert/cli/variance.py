@@ -9,12 +9,9 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import data, ensembles, folders, report
 from smoothcert.cli import options as opt
-from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import common_holdout
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import EnsembleCard, read_any_card
-from smoothcert.report import say
 
 _PANEL = "Variance"
 _IMAGES, _NOISES = 50, 100  # by default
@@ -99,22 +96,24 @@ class Variance:
             print_variance(study)
         if self.out is not None:
             for path in write_variance_figures(study, self.out):
-                say(f"wrote {path}", error=True)
+                report.say(f"wrote {path}", error=True)
 
 
-def _study_images(folder: Path, dataset: str, data_dir: Path | None, split: str | None) -> Dataset:
+def _study_images(folder: Path, dataset: str, data_dir: Path | None, split: str | None) -> data.Dataset:
     """Read the split asked for; by default the images that the members held out, or test images if they held none."""
-    card = read_any_card(folder)
+    card = folders.read_any_card(folder)
     members = (
-        [folder / member.path for member in card.members] if isinstance(card, EnsembleCard) else [folder]
+        [folder / member.path for member in card.members]
+        if isinstance(card, folders.EnsembleCard)
+        else [folder]
     )
     size = None
     if split in (None, "holdout"):
         try:
-            size = common_holdout(read_any_card(member) for member in members)
+            size = ensembles.common_holdout(folders.read_any_card(member) for member in members)
         except InvalidArgumentError:
             if split is not None:
                 raise
-            say("the members held out no images in common; looking at test images", error=True)
+            report.say("the members held out no images in common; looking at test images", error=True)
             split = "test"
-    return load_dataset(dataset, split or "holdout", data_dir, holdout=size)
+    return data.load_dataset(dataset, split or "holdout", data_dir, holdout=size)

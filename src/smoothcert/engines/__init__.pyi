@@ -1,7 +1,8 @@
 from .allowed_difference import allowed_difference
 from .cache_rows import rows_in_cache
 from .early_exit_engine import EarlyExitEngine
-from .engine import ENGINES, Engine, name_on
+from .engine import Engine, name_on
+from .known import ENGINES
 from .logits import as_logits
 from .resolve import build_engine, engine_rule
 from .runtimes.torch import TorchEngine

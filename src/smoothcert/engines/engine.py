@@ -14,7 +14,7 @@ from smoothcert.engines.turns import forward_pass, turn
 from smoothcert.engines.workload import Model, Workload
 from smoothcert.errors import ModelOutputError
 from smoothcert.networks import MIN_ROWS, classifiers_of, evaluations_of, padded
-from smoothcert.registry import Registry, name_of
+from smoothcert.registry import name_of
 
 
 class Engine(ABC):
@@ -124,13 +124,6 @@ def _shape_fix(logits: torch.Tensor, rows: int) -> str:
     if logits.dim() == 2 and logits.shape[0] == rows:
         return "set num_classes to the model's number of logits"
     return "let it return one row of scores for every image"
-
-
-ENGINES: Registry[type[Engine]] = Registry(
-    "engine",
-    "smoothcert.engines.runtimes",
-    Engine,
-)
 
 
 def name_on(name: str, device: torch.device) -> str:

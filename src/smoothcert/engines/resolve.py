@@ -10,7 +10,8 @@ from torch import nn
 from smoothcert.engines.agreement import refuse_other_answers_under
 from smoothcert.engines.cache_rows import rows_in_cache
 from smoothcert.engines.early_exit_engine import EarlyExitEngine
-from smoothcert.engines.engine import ENGINES, Engine, name_on
+from smoothcert.engines.engine import Engine, name_on
+from smoothcert.engines.known import ENGINES
 from smoothcert.engines.outside import refuse_unproven
 from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.workload import Model, Workload, device_of

@@ -1,4 +1,4 @@
-from .forecast import Forecast, forecast, simulate_runs
+from .forecast import TRIAL_SECONDS, Forecast, forecast, simulate_runs
 from .pilot import Pilot, deepened, first_votes
 from .preview import Cost, Rival, find_rivals, guiding_plan, preview
 from .run_preview import RunPreview
@@ -6,6 +6,7 @@ from .runner import ImageSource, Sink, certify_images, certify_in_memory
 from .trial import Speed, Trial
 
 __all__ = [
+    "TRIAL_SECONDS",
     "Cost",
     "Forecast",
     "ImageSource",

@@ -19,6 +19,8 @@ from scipy.special import gammaln, xlogy
 from smoothcert.certificates import Plan
 from smoothcert.execution.pilot import Pilot
 
+TRIAL_SECONDS = 5.0
+"""Of a trial run that a forecast is made from, about, where nothing else is said."""
 _RUNS = 400  # simulated
 _TAIL = 0.005  # of the simulated runs beyond each end: fewer than 2.5%, because real images are lumpier than any model
 _SHARPENINGS = (0, 3, 15, 63, 511)  # steps towards the likeliest population

@@ -12,9 +12,8 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr
 
-from smoothcert.on_demand import torch
+from smoothcert.on_demand import special, torch
 
 BITS = 63
 """Bits of the random integers; int64 has one more for the sign."""
@@ -35,7 +34,7 @@ def thresholds(sigma: float, reach: int) -> NDArray[np.int64]:
         reach: the table covers noise of up to `reach` steps of 1/255.
     """
     below = np.arange(-reach, 0, dtype=np.float64)
-    lower = np.floor(ndtr((2 * below + 1) / (510 * sigma)) * 2.0**BITS).astype(np.int64)
+    lower = np.floor(special.ndtr((2 * below + 1) / (510 * sigma)) * 2.0**BITS).astype(np.int64)
     # P(noise <= k) = 1 - P(noise <= -k-1). Where that is 1, the edge 2^63 does not fit; its predecessor does.
     upper = np.iinfo(np.int64).max - np.maximum(lower[::-1] - 1, 0)
     return np.concatenate([lower, upper])

@@ -1,6 +1,5 @@
 from .chunk import Chunk, ChunkVotes
 from .comparison import COMPARED_CHUNKS
-from .counting import ON_NAN
 from .counts import Counts
 from .decision import Conclusion, Decision
 from .image_sampling import ImageSampling
@@ -12,7 +11,7 @@ from .process_sampler import ProcessSampler
 from .run_schedule import Sampling
 from .sampler import Sampler
 from .threads import single_threaded_torch
-from .vote_log import MOST_VOTES, no_class, pack, tallied, unpack
+from .vote_log import MOST_VOTES, ON_NAN, no_class, pack, tallied, unpack
 from .vote_source import VoteSource, check_batch_size
 
 __all__ = [

@@ -13,8 +13,6 @@ from smoothcert.engines import Engine
 from smoothcert.errors import ModelOutputError
 from smoothcert.sampling.vote_log import no_class, vote_type
 
-ON_NAN = ("raise", "count")
-
 # Logits of one batch: a flat array if they were on the CPU, else the tensor as the engine shaped it.
 Answers = NDArray[Any] | torch.Tensor
 

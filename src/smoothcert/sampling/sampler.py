@@ -15,8 +15,9 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling.chunk import Chunk, ChunkVotes, ImagesOnDevice
 from smoothcert.sampling.comparison import is_spot_check, refuse_other_answers_to
-from smoothcert.sampling.counting import ON_NAN, Answers, count_votes
+from smoothcert.sampling.counting import Answers, count_votes
 from smoothcert.sampling.phases import CHUNK_VOTES
+from smoothcert.sampling.vote_log import ON_NAN
 from smoothcert.seeding import KeyedGenerator, stream_key
 
 

@@ -20,6 +20,10 @@ def vote_type(num_classes: int) -> np.dtype[Any]:
     return next(dtype for dtype in map(np.dtype, ("<u1", "<u2", "<u4")) if num_classes <= np.iinfo(dtype).max)
 
 
+ON_NAN = ("raise", "count")
+"""What to do with a vote without a finite answer: refuse the model, or count it as a class of its own."""
+
+
 def no_class(num_classes: int) -> int:
     """Return what stands for a vote without a finite answer."""
     return int(np.iinfo(vote_type(num_classes)).max)

@@ -8,7 +8,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import Any
 
-from smoothcert.certificates import PROCEDURES, Certification
+from smoothcert import certificates
+from smoothcert.certificates import PROCEDURES
 from smoothcert.data import Dataset
 from smoothcert.engines import ENGINES
 from smoothcert.errors import ManifestMismatchError
@@ -21,7 +22,9 @@ _MISSING = "nothing"
 _version = cache(version)  # looked up in files, which takes milliseconds
 
 
-def make_manifest(certification: Certification, dataset: Dataset, indices: Sequence[int]) -> dict[str, Any]:
+def make_manifest(
+    certification: certificates.Certification, dataset: Dataset, indices: Sequence[int]
+) -> dict[str, Any]:
     """Return what identifies a run: equal manifests give equal votes and certificates.
 
     Batch size and workers are not in it, because no vote depends on them.

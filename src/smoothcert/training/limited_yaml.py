@@ -11,6 +11,7 @@ from smoothcert.errors import InvalidArgumentError
 MOST_YAML_BYTES = 2**16
 """Of a recipe; those that come with the package have under two kilobytes."""
 _MOST_DEPTH = 16
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the same rules, in C, ten times as fast
 _MOST_NODES = 5_000  # with every alias counted as what it stands for
 
 
@@ -25,7 +26,7 @@ def parse_yaml(text: str, where: str) -> Any:
     """
     try:
         _refuse_size(text)
-        return yaml.safe_load(text)
+        return yaml.load(text, _LOADER)
     except Exception as error:
         # A date of a 99th month, or a tag that does not fit, fails in any of a dozen ways.
         reason = " ".join(str(error).split())[:300]
@@ -39,7 +40,7 @@ def _refuse_size(text: str) -> None:
         tuple[str | None, int]
     ] = []  # anchors of the lists and tables around, and where their count began
     count = 0
-    for event in yaml.parse(text, yaml.SafeLoader):
+    for event in yaml.parse(text, _LOADER):
         if isinstance(event, yaml.AliasEvent):
             if event.anchor not in sizes:
                 raise ValueError(

@@ -6,11 +6,10 @@ from .certify_panel import certify_panel
 from .demo import run_demo
 from .describe import Description, describe
 from .normalisation import warn_normalisation
-from .preview import TRIAL_SECONDS, preview_run
+from .preview import preview_run
 from .sweep import run_sweep
 
 __all__ = [
-    "TRIAL_SECONDS",
     "AuditReport",
     "Description",
     "Finding",

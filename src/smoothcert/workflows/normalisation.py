@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import torch
@@ -13,8 +14,9 @@ from smoothcert.engines import as_logits, device_of, turn
 from smoothcert.networks import normalisation_of
 from smoothcert.visible import visible
 
-_IMAGES = 32  # that are looked at, one noisy copy each
-_MUCH = 0.25  # share of images more that are right: several times what chance makes of so few
+_IMAGES = 64  # that are looked at, one noisy copy each
+_MUCH = 0.1  # share of images more that are right
+_CHANCE = 0.01  # that so many more come out right where none is better, by a sign test
 _SEED = 0
 _log = logging.getLogger("smoothcert")
 _Change = Callable[[torch.Tensor], torch.Tensor]
@@ -47,20 +49,30 @@ def doubtful_normalisation(
         indices: images to choose from.
     """
     try:
-        right = _shares_right(classifier, dataset, indices)
+        right = _right(classifier, dataset, indices)
     except Exception:  # the user's own code; whoever asks it next will say what is wrong
         return None
     usual = right.pop(_AS_IT_IS)
-    best = max(right, key=lambda name: right[name])
-    if right[best] < usual + _MUCH:
+    best = max(right, key=lambda name: int(right[name].sum()))
+    if not _much_better(right[best], usual):
         return None
+    shares = [float(one.double().mean()) for one in (usual, right[best])]
     return visible(
-        f"of a few noisy images of {dataset.name} the model answers {usual:.0%} right, but {right[best]:.0%} {best}"
+        f"of {len(usual)} noisy images of {dataset.name} the model answers {shares[0]:.0%} right, but {shares[1]:.0%} "
+        f"{best}"
     )
 
 
+def _much_better(one: torch.Tensor, other: torch.Tensor) -> bool:
+    """Return whether answers to the same images are right far more often, and not by chance."""
+    gains, losses = int((one & ~other).sum()), int((other & ~one).sum())
+    differing = gains + losses
+    chance = sum(math.comb(differing, count) for count in range(gains, differing + 1)) / 2**differing
+    return gains - losses >= _MUCH * len(one) and chance <= _CHANCE
+
+
 _AS_IT_IS = "as it is"
-_WITHOUT = "without the normalisation in front: it seems to normalise by itself, so that mean and std should be left out"
+_WITHOUT = "without the normalisation in front: it seems to normalise by itself; leave mean and std out"
 _TWICE = "with that normalisation twice: another one seems to be missing"
 _MISSING = (
     "with images normalised by their mean and deviation: it seems to expect normalised images, so that mean and std "
@@ -68,10 +80,10 @@ _MISSING = (
 )
 
 
-def _shares_right(
+def _right(
     classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int]
-) -> dict[str, float]:
-    """Return the share of right answers by what was done to the images."""
+) -> dict[str, torch.Tensor]:
+    """Return which answers are right, by what was done to the images."""
     step = max(1, len(indices) // _IMAGES)
     chosen = list(indices)[::step][:_IMAGES]
     clean = dataset.batch(chosen)
@@ -84,7 +96,7 @@ def _shares_right(
     for name, change in _changes(classifier, clean).items():
         with torch.inference_mode(), turn():
             answers = as_logits(classifier.model(change(noisy).to(device_of(classifier.model))))
-        right[name] = float((answers.argmax(dim=1).cpu() == labels).double().mean())
+        right[name] = answers.argmax(dim=1).cpu() == labels
     return right
 
 

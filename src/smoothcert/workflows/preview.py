@@ -14,11 +14,10 @@ from smoothcert.certificates import (
     check_match,
 )
 from smoothcert.data import Dataset
-from smoothcert.execution import RunPreview, Speed, Trial, find_rivals, guiding_plan, preview
+from smoothcert.execution import TRIAL_SECONDS, RunPreview, Speed, Trial, find_rivals, guiding_plan, preview
 from smoothcert.progress import progress
 from smoothcert.sampling import CHUNK_VOTES, check_batch_size, check_workers
 
-TRIAL_SECONDS = 5.0
 _SPEED_SHARE = 0.2  # of the time, for each number of workers
 
 

@@ -6,10 +6,10 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from smoothcert import ensembles
 from smoothcert.cli.members.command_option import CommandOption
 from smoothcert.cli.members.group import OptionGroup, owner_of, read_many
 from smoothcert.cli.members.help_text import help_text
-from smoothcert.ensembles import EARLY_EXITS, EarlyExit
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.options import Option
 
@@ -23,8 +23,8 @@ class ExitOptions(OptionGroup):
     def options(self) -> list[CommandOption]:
         """Return the options of every early exit."""
         options = []
-        for name in EARLY_EXITS:
-            told, owner = _spelled(name), owner_of(EARLY_EXITS, [name])
+        for name in ensembles.EARLY_EXITS:
+            told, owner = _spelled(name), owner_of(ensembles.EARLY_EXITS, [name])
             if name not in told:
                 options.append(CommandOption(name, bool, f"{_about(name)}.", owner=owner))
             options += [
@@ -46,10 +46,10 @@ class ExitOptions(OptionGroup):
 EXITS = ExitOptions("early_exit", "Early exit")
 
 
-def choose_early_exit(given: Mapping[str, Any]) -> EarlyExit | None:
+def choose_early_exit(given: Mapping[str, Any]) -> ensembles.EarlyExit | None:
     """Make an early exit from what the options of `EXITS` say; None where they say nothing."""
-    named = [name for name in EARLY_EXITS if name in given]
-    for name in EARLY_EXITS:
+    named = [name for name in ensembles.EARLY_EXITS if name in given]
+    for name in ensembles.EARLY_EXITS:
         for spelled in _spelled(name):
             if spelled in given and name not in named:
                 raise InvalidArgumentError(f"--{spelled} is for {name} prediction: add --{name}")
@@ -58,14 +58,14 @@ def choose_early_exit(given: Mapping[str, Any]) -> EarlyExit | None:
     return _made(named[0], given) if named else None
 
 
-def _made(name: str, given: Mapping[str, Any]) -> EarlyExit:
+def _made(name: str, given: Mapping[str, Any]) -> ensembles.EarlyExit:
     spelled = _spelled(name)
     for typed, option in spelled.items():
         if option.required and typed not in given:
             raise InvalidArgumentError(f"--{name} needs --{typed} ({option.text.rstrip('.')}); add it")
     told = {option.name: given[typed] for typed, option in spelled.items() if typed in given}
     try:
-        return EARLY_EXITS[name].from_options(read_many(spelled.values(), told))
+        return ensembles.EARLY_EXITS[name].from_options(read_many(spelled.values(), told))
     except InvalidArgumentError as error:
         raise InvalidArgumentError(_as_typed(str(error), spelled)) from error
 
@@ -85,12 +85,12 @@ def _spelled(name: str) -> dict[str, Option]:
         option.name
         if option.name == name or option.name.startswith(f"{name}-")
         else f"{name}-{option.name}": option
-        for option in EARLY_EXITS[name].options()
+        for option in ensembles.EARLY_EXITS[name].options()
     }
 
 
 def _about(name: str) -> str:
     """Return the first sentence of an early exit's docstring, and the voting rule that it is for."""
-    text = (inspect.getdoc(EARLY_EXITS[name]) or "").partition("\n")[0].rstrip(".")
-    rule = EARLY_EXITS[name].rule
+    text = (inspect.getdoc(ensembles.EARLY_EXITS[name]) or "").partition("\n")[0].rstrip(".")
+    rule = ensembles.EARLY_EXITS[name].rule
     return text if rule is None else f"{text} (rule {rule})"

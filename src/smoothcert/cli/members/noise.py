@@ -6,17 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from smoothcert.certificates import SmoothedClassifier, load_classifier
+from smoothcert import certificates, folders, noise
 from smoothcert.cli.members.command_option import CommandOption
 from smoothcert.cli.members.group import MemberGroup, read_many
-from smoothcert.folders import is_own, read_any_card
-from smoothcert.noise import NOISE_LAWS, NoiseLaw, noise_from
 from smoothcert.reading import kind_of
 
 _USUAL = "gaussian"  # where neither a card nor an option says a law
 
 NOISE = MemberGroup(
-    NOISE_LAWS,
+    noise.NOISE_LAWS,
     "noise",
     "Noise",
     otherwise="the model's own by default",
@@ -32,7 +30,7 @@ NOISE = MemberGroup(
 
 def choose_classifier(
     model: Path, given: Mapping[str, Any], facts: Mapping[str, Any] | None = None
-) -> SmoothedClassifier:
+) -> certificates.SmoothedClassifier:
     """Load a model, under its own noise or under what the options say.
 
     Args:
@@ -41,10 +39,10 @@ def choose_classifier(
         facts: what is said about a model that is no folder, as arguments of `load_classifier`.
     """
     facts = facts or {}
-    return load_classifier(model, noise=choose_noise(own_noise(model, facts), given), **facts)
+    return certificates.load_classifier(model, noise=choose_noise(own_noise(model, facts), given), **facts)
 
 
-def choose_noise(trained: NoiseLaw | None, given: Mapping[str, Any]) -> NoiseLaw | None:
+def choose_noise(trained: noise.NoiseLaw | None, given: Mapping[str, Any]) -> noise.NoiseLaw | None:
     """Return the law that the options say; None, the model's own, where they say nothing.
 
     What was not told is taken from the training, where it has such a thing.
@@ -57,7 +55,7 @@ def choose_noise(trained: NoiseLaw | None, given: Mapping[str, Any]) -> NoiseLaw
         return None
     told = dict(given)
     sound = told.pop("sound", False)
-    kind = NOISE_LAWS[told.pop("noise", _USUAL if trained is None else trained.law_name)]
+    kind = noise.NOISE_LAWS[told.pop("noise", _USUAL if trained is None else trained.law_name)]
     takes = {option.name for option in kind.options()}
     before = {} if trained is None else trained.option_values()
     known = {option: value for option, value in before.items() if option in takes}
@@ -65,9 +63,9 @@ def choose_noise(trained: NoiseLaw | None, given: Mapping[str, Any]) -> NoiseLaw
     return law.float_safe() if sound else law
 
 
-def own_noise(model: Path, facts: Mapping[str, Any]) -> NoiseLaw | None:
+def own_noise(model: Path, facts: Mapping[str, Any]) -> noise.NoiseLaw | None:
     """Return the law that the card of a model, or of its weights, says it was trained under; None without a card."""
-    place = facts.get("weights") if is_own(model) else model
+    place = facts.get("weights") if folders.is_own(model) else model
     if place is None or kind_of(Path(place)) != "folder":
         return None
-    return noise_from(dict(read_any_card(place).noise))
+    return noise.noise_from(dict(folders.read_any_card(place).noise))

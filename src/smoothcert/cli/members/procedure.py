@@ -8,12 +8,12 @@ from typing import Any
 
 import typer
 
-from smoothcert.certificates import PROCEDURES, Procedure
+from smoothcert import certificates
 from smoothcert.cli.members.command_option import CommandOption
 from smoothcert.cli.members.group import MemberGroup, OptionGroup, merged, read_many
 
 _DEFAULT = "fixed"
-PROCEDURE = MemberGroup(PROCEDURES, "procedure", "Procedure", default=_DEFAULT)
+PROCEDURE = MemberGroup(certificates.PROCEDURES, "procedure", "Procedure", default=_DEFAULT)
 
 
 class OneProcedure(OptionGroup):
@@ -33,9 +33,9 @@ class OneProcedure(OptionGroup):
         """Return the procedure's options, with the command's defaults."""
         told = [
             replace(option, default=self.defaults.get(option.name, option.default))
-            for option in PROCEDURES[self.name].options()
+            for option in certificates.PROCEDURES[self.name].options()
         ]
-        return [merged(PROCEDURES, {self.name: option}, members=1) for option in told]
+        return [merged(certificates.PROCEDURES, {self.name: option}, members=1) for option in told]
 
     def given(self, context: typer.Context) -> dict[str, Any]:
         """Return the procedure's name, and what was given or holds by default."""
@@ -45,8 +45,8 @@ class OneProcedure(OptionGroup):
 FEW_VOTES = OneProcedure("Procedure", _DEFAULT, {"n": 1_000})
 
 
-def choose_procedure(given: Mapping[str, Any]) -> Procedure:
+def choose_procedure(given: Mapping[str, Any]) -> certificates.Procedure:
     """Make a procedure from what the options of `PROCEDURE` say; refuse those that it does not take."""
     told = dict(given)
-    kind = PROCEDURES[told.pop("procedure", _DEFAULT)]
+    kind = certificates.PROCEDURES[told.pop("procedure", _DEFAULT)]
     return kind.from_options(read_many(kind.options(), told))

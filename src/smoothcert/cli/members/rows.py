@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from smoothcert import noise, training
 from smoothcert.cli.members.command_option import CommandOption
 from smoothcert.cli.members.group import OptionGroup, owner_of
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.noise import NOISE_LAWS
-from smoothcert.training import load_recipe
 
 
 class RowOptions(OptionGroup):
@@ -18,8 +17,8 @@ class RowOptions(OptionGroup):
     def options(self) -> list[CommandOption]:
         """Return the first option of every law, each once; rows are numbers."""
         laws: dict[str, list[str]] = {}
-        for law in NOISE_LAWS:
-            for option in NOISE_LAWS[law].options()[:1]:
+        for law in noise.NOISE_LAWS:
+            for option in noise.NOISE_LAWS[law].options()[:1]:
                 if option.kind in (int, float) and not option.many:
                     laws.setdefault(option.name, []).append(law)
         return [
@@ -27,7 +26,7 @@ class RowOptions(OptionGroup):
                 name,
                 float,
                 f"Row of a recipe for {_either(names)} noise; its first by default.",
-                owner=owner_of(NOISE_LAWS, names),
+                owner=owner_of(noise.NOISE_LAWS, names),
             )
             for name, names in laws.items()
         ]
@@ -43,7 +42,7 @@ def chosen_row(recipe: str, given: Mapping[str, Any]) -> float | None:
         recipe: its name or file.
         given: what the options of `ROWS` say.
     """
-    key = load_recipe(recipe).row_key
+    key = training.load_recipe(recipe).row_key
     rows = {name.replace("-", "_"): value for name, value in given.items()}
     for name in rows:
         if name != key:

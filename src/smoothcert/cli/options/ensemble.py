@@ -9,12 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from smoothcert import data, ensembles, folders
 from smoothcert.cli.options import running as opt
 from smoothcert.cli.options.images import Subset
-from smoothcert.data import Dataset, load_dataset
-from smoothcert.ensembles import VOTING_RULES, WEIGHT_FITS, common_holdout
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import read_any_card
 
 _CHOOSING, _CLAIMS = "Choosing on hold-out images", "Claims without certificates"
 
@@ -25,7 +23,9 @@ class Voting:
 
     rule: Annotated[
         str | None,
-        typer.Option("--rule", help=f"{', '.join(VOTING_RULES)}; soft by default, softmax with --fit."),
+        typer.Option(
+            "--rule", help=f"{', '.join(ensembles.VOTING_RULES)}; soft by default, softmax with --fit."
+        ),
     ] = None
     weights: Annotated[
         str | None, typer.Option("--weights", help="One number per member, W1,W2,..; equal by default.")
@@ -45,7 +45,7 @@ class Choosing:
         str | None,
         typer.Option(
             "--fit",
-            help=f"Choose weights on hold-out images: {', '.join(WEIGHT_FITS)}.",
+            help=f"Choose weights on hold-out images: {', '.join(ensembles.WEIGHT_FITS)}.",
             rich_help_panel=_CHOOSING,
         ),
     ] = None
@@ -153,7 +153,7 @@ def _refuse(options: Mapping[str, Any], why: str) -> None:
             raise InvalidArgumentError(f"--{name} {why} --per-input, or leave --{name} out")
 
 
-def _holdout_images(name: str, data_dir: Path | None, members: Sequence[Path]) -> Dataset:
+def _holdout_images(name: str, data_dir: Path | None, members: Sequence[Path]) -> data.Dataset:
     """Read the images that the members held out."""
-    size = common_holdout(read_any_card(member) for member in members)
-    return load_dataset(name, "holdout", data_dir, holdout=size)
+    size = ensembles.common_holdout(folders.read_any_card(member) for member in members)
+    return data.load_dataset(name, "holdout", data_dir, holdout=size)

@@ -9,10 +9,9 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import data, folders
 from smoothcert.cli.options.paths import path_option
-from smoothcert.data import DATASETS, Dataset, load_dataset, select_indices
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import is_own, trained_on
 from smoothcert.reading import kind_of
 from smoothcert.visible import brief
 
@@ -33,7 +32,7 @@ class Source:
         Path | None, path_option("--data-dir", text="Where the data set's files are.", panel=_PANEL)
     ] = None
 
-    def load(self, model: Path, weights: Path | None = None) -> Dataset:
+    def load(self, model: Path, weights: Path | None = None) -> data.Dataset:
         """Read the test split of the named data set, or of that which a model, or all of its members, learnt from.
 
         Args:
@@ -42,7 +41,7 @@ class Source:
         """
         teller = weights if weights is not None and kind_of(weights) == "folder" else model
         name = self.dataset or _own_dataset(teller)
-        return load_dataset(name, split="test", data_dir=self.data_dir)
+        return data.load_dataset(name, split="test", data_dir=self.data_dir)
 
 
 @dataclass(frozen=True)
@@ -64,21 +63,21 @@ class Subset:
         """Whether anything is said."""
         return any(value is not None for value in asdict(self).values())
 
-    def pick(self, images: Dataset) -> Sequence[int]:
+    def pick(self, images: data.Dataset) -> Sequence[int]:
         """Return the places of the images."""
-        return select_indices(len(images), **asdict(self))
+        return data.select_indices(len(images), **asdict(self))
 
 
 def _own_dataset(model: Path) -> str:
-    names = () if is_own(model) else trained_on(model)
+    names = () if folders.is_own(model) else folders.trained_on(model)
     if not names:
         raise InvalidArgumentError(
-            f"--dataset is needed: {model} does not say on what it was trained; known: {', '.join(DATASETS)}"
+            f"--dataset is needed: {model} does not say on what it was trained; known: {', '.join(data.DATASETS)}"
         )
-    if len(names) > 1 or names[0] not in DATASETS:
+    if len(names) > 1 or names[0] not in data.DATASETS:
         raise InvalidArgumentError(
             f"--dataset is needed: {model} was trained on {', '.join(map(brief, names))}, and "
             f"{'its members must agree' if len(names) > 1 else 'no data set has that name'} to leave it out; "
-            f"known: {', '.join(DATASETS)}"
+            f"known: {', '.join(data.DATASETS)}"
         )
     return names[0]

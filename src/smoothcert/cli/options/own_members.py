@@ -9,10 +9,9 @@ from typing import Annotated, Any
 
 import typer
 
+from smoothcert import folders, noise
 from smoothcert.cli.options import own_model as opt
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import FactoryName, Modules, is_own, modules_of
-from smoothcert.noise import NoiseLaw
 
 
 @dataclass(frozen=True)
@@ -38,20 +37,20 @@ class OwnMembers:
         """Return where the weights of factories are."""
         return [Path(place) for place in self.member_weights or ()]
 
-    def facts(self, members: Sequence[Path], noise: NoiseLaw | None) -> dict[str, Any]:
+    def facts(self, members: Sequence[Path], law: noise.NoiseLaw | None) -> dict[str, Any]:
         """Return what was typed, as arguments of `Facts`; refuse it where all members are folders.
 
         Args:
             members: as they were typed.
-            noise: what the options of noise say.
+            law: what the options of noise say.
         """
         read = {
             "arguments": opt.read_arguments(self.factory_args or ()) or None,
             **opt.read_facts(self.num_classes, self.input_shape, self.mean, self.std),
         }
         told = {name: value for name, value in read.items() if value is not None}
-        if not any(map(is_own, members)):
-            typed = {**asdict(self), "noise": noise, "factory": None}
+        if not any(map(folders.is_own, members)):
+            typed = {**asdict(self), "noise": law, "factory": None}
             for name, value in typed.items():
                 if value is not None:
                     raise InvalidArgumentError(
@@ -60,7 +59,11 @@ class OwnMembers:
                     )
         return told
 
-    def modules(self, members: Sequence[Path]) -> Modules:
+    def modules(self, members: Sequence[Path]) -> folders.Modules:
         """Return what answers for modules of folders: the factories that are members, and those that may run."""
-        named = [str(member) for member in members if is_own(member) and FactoryName.read(member) is not None]
-        return modules_of(None, [*named, *(self.factory or ())])
+        named = [
+            str(member)
+            for member in members
+            if folders.is_own(member) and folders.FactoryName.read(member) is not None
+        ]
+        return folders.modules_of(None, [*named, *(self.factory or ())])

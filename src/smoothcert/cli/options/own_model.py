@@ -10,11 +10,10 @@ from typing import Annotated, Any
 
 import typer
 
+from smoothcert import data, folders
 from smoothcert.cli.options.paths import path_option
 from smoothcert.cli.options.running import read_numbers
-from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.folders import is_own
 from smoothcert.reading import kind_of
 from smoothcert.visible import brief
 
@@ -77,7 +76,7 @@ class OwnModel:
     std: Std = None
     factory: Factory = None
 
-    def facts(self, model: Path, images: Dataset | None = None) -> dict[str, Any]:
+    def facts(self, model: Path, images: data.Dataset | None = None) -> dict[str, Any]:
         """Return it as arguments of `load_classifier`.
 
         Args:
@@ -86,7 +85,7 @@ class OwnModel:
         """
         told = self.told(model)
         from_folder = self.weights is not None and kind_of(self.weights) == "folder"
-        if images is not None and is_own(model) and "input_shape" not in told and not from_folder:
+        if images is not None and folders.is_own(model) and "input_shape" not in told and not from_folder:
             told["input_shape"] = images.input_shape
         return told
 

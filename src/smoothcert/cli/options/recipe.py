@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
+from smoothcert import training
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.training import TrainConfig, hyper_parameters, is_noise_option, load_recipe, parse_yaml
 from smoothcert.visible import brief
 
 RecipeName = Annotated[
@@ -34,16 +34,16 @@ class Changes:
         typer.Option("--set", help="Change any value: NAME=VALUE, e.g. lr=0.05 or lbd=10; may be repeated."),
     ] = None
 
-    def config(self, recipe: str, row: float | None, more: Iterable[str] = ()) -> TrainConfig:
+    def config(self, recipe: str, row: float | None, more: Iterable[str] = ()) -> training.TrainConfig:
         """Return a recipe's row with these changes, and more that are written as NAME=VALUE."""
         return chosen_config(recipe, row, self.model, self.epochs, [*(self.settings or []), *more])
 
 
 def chosen_config(
     recipe: str, sigma: float | None, model: str | None, epochs: int | None, changes: list[str]
-) -> TrainConfig:
+) -> training.TrainConfig:
     """Return a recipe's row with the changes that the command line asks for."""
-    table = load_recipe(recipe)
+    table = training.load_recipe(recipe)
     given: dict[str, Any] = {"sigma": sigma, "model": model, "epochs": epochs}
     values = dict(_pair(change) for change in changes)
     for name in ("model", "epochs"):  # what has an option of its own may be set either way
@@ -51,9 +51,13 @@ def chosen_config(
             raise InvalidArgumentError(f"--{name} and --set {name}=.. are both given; give one")
         given[name] = values.pop(name, given[name])
     # Any noise, beside the row's other settings; its parts together, because one without the others may be wrong.
-    own = {name: values.pop(name) for name in list(values) if name == "noise" or is_noise_option(name)}
-    hyper = hyper_parameters(values.get("method", table.config(sigma=sigma, model=given["model"]).method))
-    known = set(TrainConfig.model_fields) - {
+    own = {
+        name: values.pop(name) for name in list(values) if name == "noise" or training.is_noise_option(name)
+    }
+    hyper = training.hyper_parameters(
+        values.get("method", table.config(sigma=sigma, model=given["model"]).method)
+    )
+    known = set(training.TrainConfig.model_fields) - {
         "settings",
         "own",
         "model_code",
@@ -79,7 +83,7 @@ def _pair(change: str) -> tuple[str, Any]:
     name, equals, text = change.partition("=")
     if not equals or not name or not text.strip():
         raise InvalidArgumentError(f"--set takes NAME=VALUE, got {brief(change)}; for example lr=0.05")
-    for read in (int, float, partial(parse_yaml, where=change)):
+    for read in (int, float, partial(training.parse_yaml, where=change)):
         with contextlib.suppress(ValueError):
             return name, read(text)
     return name, text

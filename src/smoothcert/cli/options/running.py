@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
+from smoothcert import engines
 from smoothcert.cli.options.paths import path_argument, path_option
-from smoothcert.engines import ENGINES
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.seeding import check_seed
 from smoothcert.visible import brief
@@ -29,7 +29,7 @@ Seed = Annotated[
     typer.Option("--seed", help="Seed of all noise; drawn in secret by default, and told or recorded."),
 ]
 Workers = Annotated[int | None, typer.Option("--workers", help="Threads; one per core by default.")]
-Engine = Annotated[str, typer.Option("--engine", help=f"auto, {', '.join(ENGINES)}.")]
+Engine = Annotated[str, typer.Option("--engine", help=f"auto, {', '.join(engines.ENGINES)}.")]
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", help="Most rows per forward pass; changes no vote.")
 ]

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
+from smoothcert import training
 from smoothcert.cli.options import running as opt
 from smoothcert.cli.options.paths import path_option
 from smoothcert.cli.options.recipe import Changes
-from smoothcert.training import TrainConfig
 
 _HEADS = "Heads"
 
@@ -56,7 +56,7 @@ class Training:
         ),
     ] = None
 
-    def config(self, recipe: str, row: float | None, changes: Changes) -> TrainConfig:
+    def config(self, recipe: str, row: float | None, changes: Changes) -> training.TrainConfig:
         """Return what decides the weights."""
         # As changes, because a method that needs heads is refused without them.
         own = {"heads": self.heads, "split": self.split, "holdout": self.holdout}

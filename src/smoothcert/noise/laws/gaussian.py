@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 from typing_extensions import override
 
 from smoothcert.noise.additive import Floats, drawn_scale
 from smoothcert.noise.domain import check_scale
 from smoothcert.noise.laws.grid_gaussian import GridGaussian
 from smoothcert.noise.one_scale import OneScaleNoise
-from smoothcert.on_demand import torch
+from smoothcert.on_demand import special, torch
 
 
 @dataclass(frozen=True)
@@ -55,11 +54,11 @@ class Gaussian(OneScaleNoise):
         return {"sigma": float(self.sigma)}
 
     def _radius(self, p: Floats) -> Floats:
-        return np.asarray(drawn_scale(self.sigma) * ndtri(p))
+        return np.asarray(drawn_scale(self.sigma) * special.ndtri(p))
 
     def _threshold(self, radius: Floats) -> Floats:
-        return np.asarray(ndtr(radius / drawn_scale(self.sigma)))
+        return np.asarray(special.ndtr(radius / drawn_scale(self.sigma)))
 
     def _runner_up_radius(self, p: Floats, q: Floats) -> Floats:
         # Cohen et al. 2019, Theorem 1, with both bounds.
-        return np.asarray(drawn_scale(self.sigma) / 2 * (ndtri(p) - ndtri(q)))
+        return np.asarray(drawn_scale(self.sigma) / 2 * (special.ndtri(p) - special.ndtri(q)))

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.special import ndtr, ndtri
 from typing_extensions import override
 
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
@@ -17,7 +16,7 @@ from smoothcert.noise.domain import check_scale
 from smoothcert.noise.grid_table import grid_table
 from smoothcert.noise.on_grid import on_grid
 from smoothcert.noise.one_scale import OneScaleNoise
-from smoothcert.on_demand import torch
+from smoothcert.on_demand import special, torch
 from smoothcert.visible import brief
 
 STEPS = 255  # of the grid between 0 and 1
@@ -115,13 +114,13 @@ class GridGaussian(OneScaleNoise):
         return {"sigma": float(self.sigma), "dimension": self.dimension}
 
     def _radius(self, p: Floats) -> Floats:
-        return np.asarray(self.sigma * ndtri(p))
+        return np.asarray(self.sigma * special.ndtri(p))
 
     def _threshold(self, radius: Floats) -> Floats:
-        return np.asarray(ndtr(radius / self.sigma))
+        return np.asarray(special.ndtr(radius / self.sigma))
 
     def _runner_up_radius(self, p: Floats, q: Floats) -> Floats:
-        return np.asarray(self.sigma / 2 * (ndtri(p) - ndtri(q)))
+        return np.asarray(self.sigma / 2 * (special.ndtri(p) - special.ndtri(q)))
 
 
 def _levels(image: torch.Tensor) -> torch.Tensor:

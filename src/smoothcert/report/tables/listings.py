@@ -6,10 +6,8 @@ import json
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from smoothcert.data import DATASETS
-from smoothcert.networks import DENOISERS, MODELS, describe_denoiser, describe_model
+from smoothcert import data, networks, training
 from smoothcert.report.tables.hanging import hanging
-from smoothcert.training import OBJECTIVES, hyper_parameters, load_recipe, recipe_names
 
 Listing = list[dict[str, Any]]
 
@@ -26,7 +24,7 @@ def list_models(text: str = "") -> Listing:
             "stages": len(found.stages),
             "about": found.summary,
         }
-        for found in (describe_model(name) for name in MODELS if text in name)
+        for found in (networks.describe_model(name) for name in networks.MODELS if text in name)
     ]
 
 
@@ -42,15 +40,15 @@ def list_datasets(text: str = "") -> Listing:
             "augmentation": source.augmentation,
             "about": source.summary,
         }
-        for name, source in ((name, DATASETS[name]) for name in DATASETS if text in name)
+        for name, source in ((name, data.DATASETS[name]) for name in data.DATASETS if text in name)
     ]
 
 
 def list_methods(text: str = "") -> Listing:
     """Return every training method whose name contains `text`, with its cost and hyper-parameters."""
     rows = []
-    for name in (name for name in OBJECTIVES if text in name):
-        method, settings = OBJECTIVES[name](), hyper_parameters(name)
+    for name in (name for name in training.OBJECTIVES if text in name):
+        method, settings = training.OBJECTIVES[name](), training.hyper_parameters(name)
         rows.append(
             {
                 "name": name,
@@ -67,13 +65,13 @@ def list_methods(text: str = "") -> Listing:
 def list_recipes(text: str = "") -> Listing:
     """Return every recipe whose name contains `text`, with its rows, and what training its first row costs."""
     rows = []
-    for name in (name for name in recipe_names() if text in name):
-        recipe = load_recipe(name)
+    for name in (name for name in training.recipe_names() if text in name):
+        recipe = training.load_recipe(name)
         config = recipe.config()
         model = (
-            describe_denoiser(config.model, DATASETS[config.dataset].input_shape)
-            if config.model in DENOISERS
-            else describe_model(config.model, config.heads, config.split)
+            networks.describe_denoiser(config.model, data.DATASETS[config.dataset].input_shape)
+            if config.model in networks.DENOISERS
+            else networks.describe_model(config.model, config.heads, config.split)
         )
         rows.append(
             {
@@ -87,7 +85,7 @@ def list_recipes(text: str = "") -> Listing:
                 "parameters": model.parameters,
                 "multiply-adds": model.multiply_adds,
                 "passes per image": round(config.objective().cost, 2),
-                "hyper-parameters": len(hyper_parameters(config.method)),
+                "hyper-parameters": len(training.hyper_parameters(config.method)),
                 "about": recipe.about,
                 "source": recipe.source,
                 "deviation": recipe.deviation,
