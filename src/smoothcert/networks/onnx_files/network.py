@@ -11,7 +11,7 @@ from torch import nn
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks.composite import Composite, digest_of_parts
 from smoothcert.networks.normalize import Normalize
-from smoothcert.networks.onnx_graph import OnnxGraph
+from smoothcert.networks.onnx_files.graph import OnnxGraph
 
 
 class OnnxNetwork(Composite):
