@@ -30,6 +30,10 @@ class OnnxNetwork(Composite):
     ) -> None:
         super().__init__()
         self.graph = graph
+        # As a tensor, so that the digest of whatever holds this network covers the file.
+        self.register_buffer(
+            "file_digest", torch.tensor(list(bytes.fromhex(graph.sha256)), dtype=torch.uint8)
+        )
         self.normalize = None
         if mean is not None or std is not None:
             self.normalize = Normalize(graph.input_shape, mean, std)
