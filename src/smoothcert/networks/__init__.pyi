@@ -31,9 +31,8 @@ from .onnx_files.session import onnx_session, runtime_reason
 from .padding import MIN_ROWS, padded
 from .size import multiply_adds_of, parameters_of
 from .stages import split_before, split_points, stages_of
-from .tensor_content import tensor_content
 from .train_mode import part_in_train_mode, refuse_training_mode
-from .weights_digest import weights_digest
+from .weights_digest import tensor_content, weights_digest
 
 __all__ = [
     "DENOISERS",
