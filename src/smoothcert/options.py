@@ -50,6 +50,10 @@ class Option:
             )
         return values if self.many else values[0]
 
+    def taken(self, given: Any) -> Any:
+        """Return what was given, as the member takes it: several values where one text gives them."""
+        return self.read(given) if self.many and isinstance(given, str) else given
+
 
 def options_of(member: type) -> tuple[Option, ...]:
     """Return what a dataclass can be told: a field each, in their order."""
@@ -94,7 +98,7 @@ def arguments_from(
             raise InvalidArgumentError(
                 f"{kind} {name!r} needs {need.name} ({need.text.rstrip('.')}); give it"
             )
-    return {takes[option].field: value for option, value in said.items()}
+    return {takes[option].field: takes[option].taken(value) for option, value in said.items()}
 
 
 def listed(names: Iterable[str]) -> str:

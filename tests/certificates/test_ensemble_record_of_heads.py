@@ -5,8 +5,7 @@ import pytest
 import torch
 
 import smoothcert as sc
-from smoothcert.certificates.ensemble_record import ensemble_records
-from smoothcert.certificates.identity import identities
+from smoothcert.certificates.identity import ensemble_records, identities
 from smoothcert.ensembles import ConsensusEnsemble, TrunkedEnsemble, VotingEnsemble
 from smoothcert.report import Summary, consensus_rate, member_curves
 

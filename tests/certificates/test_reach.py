@@ -155,4 +155,20 @@ class TestNotes:
         assert Reach(2 / 255, asked=(2 / 255,)).note(0.00784313, 0.0) is None
 
     def test_shares_that_say_nothing_are_none(self):
-        assert Reach(0.5).told([0, 0.5, 0.75], np.array([0.5, 0.0, 0.0])) == [0.5, 0.0, None]
+        one = np.array([0, 1])
+        results = sc.certificates.Results(one, one, np.array([0, -1]), np.array([0.3, 0.0]))
+        assert Reach(0.5).read(results, [0, 0.5, 0.75]).told == [0.5, 0.0, None]
+
+
+@pytest.mark.parametrize(
+    "procedure",
+    [sc.FixedSample(n0=64, n=64), sc.Staged(radius=0.1, stages=(64, 128))],
+    ids=["fixed", "staged"],
+)
+def test_a_run_reaches_as_far_as_its_folder_says(tmp_path, procedure):
+    """The run that was just made knows its reach from its plan, the one that is opened from the manifest."""
+    dataset = sc.Dataset.from_arrays(np.full((1, 1), 0.5, dtype=np.float32), [0])
+    classifier = sc.SmoothedClassifier(lambda batch: torch.cat([-batch, batch], dim=1), GAUSSIAN, 2)
+    run = sc.certify(classifier, dataset, procedure=procedure, seed=1, workers=1, out=tmp_path / "run")
+    assert run.reach == sc.Run.open(tmp_path / "run").reach
+    assert run.reach.largest is not None

@@ -287,9 +287,7 @@ class SureFirst:
 def one_more_exit(monkeypatch):
     """Early exits of this package and one of another."""
     exits = {name: EARLY_EXITS[name] for name in EARLY_EXITS}
-    monkeypatch.setattr(
-        "smoothcert.cli.members.exits.EARLY_EXITS", Members(exits, **{"sure-first": SureFirst})
-    )
+    monkeypatch.setattr("smoothcert.ensembles.EARLY_EXITS", Members(exits, **{"sure-first": SureFirst}))
 
 
 def test_an_early_exit_is_chosen_by_its_name_and_told_by_options_that_begin_with_it(one_more_exit, given):

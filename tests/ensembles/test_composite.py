@@ -5,7 +5,7 @@ import torch
 from torch import nn
 
 import smoothcert as sc
-from smoothcert.certificates.ensemble_record import ensemble_records
+from smoothcert.certificates.identity import ensemble_records
 from smoothcert.engines import build_engine
 from smoothcert.ensembles import TrunkedEnsemble
 from smoothcert.networks import DnCNN, counted, evaluations_of, model_digest, surrogate_of, whole_parts

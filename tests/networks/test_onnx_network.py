@@ -56,6 +56,16 @@ def test_identities_are_settled_and_tell_files_apart(path, tmp_path):
     assert "unsettled" not in identities(one)[0]
 
 
+def test_the_digest_of_what_holds_it_covers_the_file(path, tmp_path):
+    one, other = (OnnxNetwork(read_onnx(p)) for p in (path, save_onnx(tmp_path / "other.onnx", mean=0.1)))
+    denoiser = torch.nn.Conv2d(1, 1, 3, padding=1).eval()
+    for whole in (
+        lambda net: sc.Denoised(denoiser, net),
+        lambda net: torch.nn.Sequential(denoiser, net).eval(),
+    ):
+        assert model_digest(whole(one)) != model_digest(whole(other))
+
+
 def test_threads_ask_at_the_same_time(path, batch):
     network = OnnxNetwork(read_onnx(path))
     with ThreadPoolExecutor(4) as pool:

@@ -13,7 +13,7 @@ from smoothcert.certificates import Results
 from smoothcert.certificates.reach import Note, Reach
 from smoothcert.errors import FormatError, StoreError
 from smoothcert.report import Summary
-from smoothcert.report.tables.accuracy_cells import accuracy_cells
+from smoothcert.report.tables.accuracy_cells import share_cells
 from smoothcert.store import format_tsv, read_tsv, write_export
 from smoothcert.store.log_reach import reach_file
 from smoothcert.store.tsv import COLUMNS, read_log
@@ -57,7 +57,7 @@ def test_an_export_read_back_says_the_same(runs, name, norm, tmp_path):
     run = runs[name].in_norm(norm)
     radii = RADII / (2 if norm == "linf" else 1)
     before, after = Summary.of_run(run), Summary.of_path(exported(run, tmp_path))
-    assert accuracy_cells(before, radii) == accuracy_cells(after, radii)
+    assert share_cells(before.read(radii)) == share_cells(after.read(radii))
     first, second = before.to_json(radii), after.to_json(radii)
     for key in ("certified_accuracy", "certified_accuracy_notes"):
         assert first[key] == second[key]
@@ -66,7 +66,7 @@ def test_an_export_read_back_says_the_same(runs, name, norm, tmp_path):
 
 def test_the_cells_are_the_right_ones(runs):
     """All 1,000 votes prove .25 Phi^-1(.001^(1/1000)) = .6158; the farthest image has p = Phi(1.6)."""
-    cells = {name: accuracy_cells(Summary.of_run(run), RADII) for name, run in runs.items()}
+    cells = {name: share_cells(Summary.of_run(run).read(RADII)) for name, run in runs.items()}
     assert cells["fixed"] == ["50.0", "50.0", "25.0", "0.0", "n/p", "n/p"]
     assert cells["nothing"] == ["n/p"] * 6
     assert cells["staged"] == ["≥25.0", "≥25.0", "25.0", "–", "–", "–"]
@@ -78,7 +78,7 @@ def test_a_plain_log_claims_no_more_than_it_holds(runs, tmp_path):
     reach_file(log).unlink()
     plain = Summary.of_path(log)
     assert plain.reach == Reach(read_tsv(log)[0].radius.max(), is_known=False)
-    assert accuracy_cells(plain, RADII) == ["50.0", "50.0", "25.0", "?", "?", "?"]
+    assert share_cells(plain.read(RADII)) == ["50.0", "50.0", "25.0", "?", "?", "?"]
     assert set(plain.to_json(RADII)["certified_accuracy_notes"].values()) == {Note.NOT_KNOWN.value}
     assert plain.to_json()["largest_provable_radius"] is None
 
@@ -86,7 +86,7 @@ def test_a_plain_log_claims_no_more_than_it_holds(runs, tmp_path):
 def test_a_larger_radius_of_a_wrong_class_makes_a_zero_known(tmp_path):
     log = tmp_path / "log.tsv"
     log.write_text("\t".join(COLUMNS) + "\n0\t1\t1\t0.2\t1\t1\n1\t1\t0\t0.5\t0\t1\n")
-    assert accuracy_cells(Summary.of_path(log), np.array([0.2, 0.4, 0.6])) == ["50.0", "0.0", "?"]
+    assert share_cells(Summary.of_path(log).read(np.array([0.2, 0.4, 0.6]))) == ["50.0", "0.0", "?"]
 
 
 def test_the_log_itself_is_what_the_published_scripts_read(runs, tmp_path):

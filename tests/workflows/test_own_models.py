@@ -1,6 +1,8 @@
 """Files and factories certified from Python: resumed, audited, described, and looked at for their normalisation."""
 
 import logging
+import sqlite3
+from contextlib import closing
 
 import pytest
 import torch
@@ -71,6 +73,21 @@ def test_a_factory_s_network_is_audited_where_the_user_lets_it_run(tmp_path, dig
     file = tmp_path / "net.py"
     file.write_text(file.read_text().replace(".relu()", ".tanh()"))
     assert sc.audit(tmp_path / "run", factories=[name]).trust.name == "NOT_TRUSTED"
+
+
+def test_a_run_cannot_call_a_factory_a_file(tmp_path, digits, net):
+    """A run that says that its ONNX file was at a place that reads like the name of a factory."""
+    name, marker = net
+    path = save_onnx(tmp_path / "net.onnx")
+    sc.certify(sc.load_classifier(path, noise=NOISE), digits, out=tmp_path / "run", **FEW)
+    path.rename(tmp_path / "net.py:make")  # a file of that name stands beside net.py
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database, database:
+        database.execute("UPDATE origin SET value = '../net.py:make' WHERE field = 'model'")
+    assert sc.audit(tmp_path / "run").trust.name == "TRUSTED"  # read as the file that it is
+    (tmp_path / "net.py:make").write_text("no ONNX file")
+    assert sc.audit(tmp_path / "run").trust.name == "NOT_TRUSTED"
+    assert name.endswith("net.py:make")
+    assert not marker.exists()
 
 
 def test_a_folder_s_factory_is_not_run_by_an_audit(tmp_path, digits, net):

@@ -20,7 +20,7 @@ from .procedures.fixed import FixedSample
 from .procedures.group import GroupSequential
 from .procedures.sequential import MOST_RADII, Sequential
 from .procedures.staged import Staged
-from .reach import Note, Reach, warn_out_of_reach
+from .reach import Note, Reach, Reading, reach_before
 from .smoothed_classifier import SmoothedClassifier
 from .subjects import check_images, check_subjects
 from .trained_for import TrainedFor, check_match
@@ -40,6 +40,7 @@ __all__ = [
     "Plan",
     "Procedure",
     "Reach",
+    "Reading",
     "Results",
     "Sequential",
     "SmoothedClassifier",
@@ -59,6 +60,6 @@ __all__ = [
     "is_settled",
     "load_classifier",
     "panel_classifier",
+    "reach_before",
     "reachable_threshold",
-    "warn_out_of_reach",
 ]

@@ -103,7 +103,7 @@ class Procedure(ABC):
                 if need.name == "radius":
                     what = "to know what to prove: add --radius 0.25"
                 raise InvalidArgumentError(f"procedure {cls.procedure_name!r} needs {what}")
-        return cls(**{takes[option].field: value for option, value in said.items()})
+        return cls(**{takes[option].field: takes[option].taken(value) for option, value in said.items()})
 
     @abstractmethod
     def plan(self, noise: NoiseLaw, alpha: float) -> Plan:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from smoothcert.certificates.procedure import Plan
 from smoothcert.radii import asked_radii, named_radii
+
+if TYPE_CHECKING:
+    from smoothcert.certificates.certification import Certification
 
 _log = logging.getLogger("smoothcert")
 
@@ -35,6 +36,33 @@ class Note(Enum):
     def hides(self) -> bool:
         """True if there is no figure to show."""
         return self is not Note.AT_LEAST
+
+
+class _Curve(Protocol):
+    def certified_accuracy(self, radii: ArrayLike, /) -> NDArray[np.float64]: ...
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Certified accuracy read off at some radii, with what is to be said of each share.
+
+    Args:
+        radii: where it was read, in pixel units.
+        shares: of the images, certified at each radius or more.
+        notes: what each share is not; None where it is what it seems.
+    """
+
+    radii: NDArray[np.float64]
+    shares: NDArray[np.float64]
+    notes: tuple[Note | None, ...]
+
+    @property
+    def told(self) -> list[float | None]:
+        """The shares, None in place of those that say nothing."""
+        return [
+            None if note is not None and note.hides else share
+            for share, note in zip(self.shares.tolist(), self.notes, strict=True)
+        ]
 
 
 @dataclass(frozen=True)
@@ -75,36 +103,27 @@ class Reach:
             return None
         return Note.NOT_PROVABLE if self.is_known else Note.NOT_KNOWN
 
-    def notes(self, radii: ArrayLike, shares: ArrayLike) -> list[Note | None]:
-        """Return a note for each radius."""
-        return [
-            self.note(r, s) for r, s in zip(np.ravel(radii).tolist(), np.ravel(shares).tolist(), strict=True)
-        ]
-
-    def told(self, radii: Iterable[float], shares: NDArray[np.float64]) -> list[float | None]:
-        """Return the shares, None in place of those that say nothing."""
-        notes = self.notes(list(radii), shares)
-        return [
-            None if note is not None and note.hides else share
-            for share, note in zip(shares.tolist(), notes, strict=True)
-        ]
+    def read(self, curve: _Curve, radii: ArrayLike) -> Reading:
+        """Return what a curve of certified accuracy says at radii, in pixel units, as `named_radii` gives them."""
+        grid = np.atleast_1d(np.asarray(radii, dtype=np.float64))
+        shares = curve.certified_accuracy(grid)
+        notes = tuple(self.note(r, s) for r, s in zip(grid.tolist(), shares.tolist(), strict=True))
+        return Reading(grid, shares, notes)
 
 
-def warn_out_of_reach(plan: Plan, procedure: Mapping[str, Any]) -> None:
-    """Log, before the first vote, that even unanimous votes could not prove what is asked.
+def reach_before(certification: Certification) -> Reach:
+    """Return how far a run will reach; log, before the first vote, if even unanimous votes cannot prove what is asked.
 
     Args:
-        plan: the procedure, bound to noise and alpha.
-        procedure: its description.
+        certification: what the run is to be made by.
     """
-    asked = asked_radii(procedure)
-    if asked is None:
-        return
-    reach = Reach(plan.largest_radius, asked)
-    if not reach.proves_all:
+    asked = asked_radii(certification.procedure)
+    reach = Reach(certification.plan.largest_radius, asked, norm=certification.noise.norm)
+    if asked is not None and not reach.proves_all:
         most = "no radius" if reach.largest is None else f"at most {reach.largest:.4g}"
         _log.warning(
             "radius %g cannot be proven with these votes, whatever they are (%s can); take more (n)",
             asked[-1],
             most,
         )
+    return reach

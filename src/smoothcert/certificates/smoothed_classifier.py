@@ -10,8 +10,7 @@ import torch
 from smoothcert.arguments import check_kind, is_whole
 from smoothcert.certificates.certificate import Certificate
 from smoothcert.certificates.certification import Certification
-from smoothcert.certificates.ensemble_record import ensemble_records
-from smoothcert.certificates.identity import identities, is_settled
+from smoothcert.certificates.identity import Subject, is_settled, subjects_of
 from smoothcert.certificates.images import check_image
 from smoothcert.certificates.panel_certification import PanelCertification
 from smoothcert.certificates.prediction import PredictionPlan
@@ -132,11 +131,11 @@ class SmoothedClassifier:
         """
         plan = PredictionPlan(n, alpha)
         tensor = self.check_image(image)
-        models = identities(self.model)
-        _refuse_panel(models)
+        (subject,) = _refuse_panel(subjects_of(self.model))
         (phase,) = plan.phases
         noise = self.noise.for_shape(tensor.shape)
-        source = VoteSource(**self._source(models, noise, phase.name, n, seed, engine, tensor))
+        law = noise.describe()
+        source = VoteSource(**self._source((subject,), noise, law, phase.name, n, seed, engine, tensor))
         sampling = ImageSampling(_checked_index(index), tensor, (phase,), plan.start(), self.num_classes)
         _draw(source, sampling, workers, batch_size)
         return sampling.decision.verdict().predicted
@@ -161,11 +160,9 @@ class SmoothedClassifier:
             example: one of the images, as `check_image` returned it.
             images: how many images there will be, for choices about speed.
         """
-        models = identities(self.model)
-        _refuse_panel(models)
-        how = self._bound(models, procedure, alpha, seed, engine, example, images)
-        (ensemble,) = ensemble_records(self.model)
-        return Certification(**how, model=models[0], ensemble=ensemble, source=self.source)
+        (subject,) = _refuse_panel(subjects_of(self.model))
+        how = self._bound((subject,), procedure, alpha, seed, engine, example, images)
+        return Certification(**how, model=subject.identity, ensemble=subject.ensemble, source=self.source)
 
     def panel_certification(
         self,
@@ -178,11 +175,13 @@ class SmoothedClassifier:
         images: int = 1,
     ) -> PanelCertification:
         """Bind a procedure to every classifier that the model answers for; arguments as for `certification`."""
-        models = identities(self.model)
-        how = self._bound(models, procedure, alpha, seed, engine, example, images)
-        answers = enumerate(zip(models, ensemble_records(self.model), strict=True))
+        subjects = subjects_of(self.model)
+        how = self._bound(subjects, procedure, alpha, seed, engine, example, images)
         return PanelCertification.of(
-            [Certification(**how, model=model, ensemble=one, answer=place) for place, (model, one) in answers]
+            [
+                Certification(**how, model=one.identity, ensemble=one.ensemble, answer=place)
+                for place, one in enumerate(subjects)
+            ]
         )
 
     def check_image(self, image: Any) -> torch.Tensor:
@@ -197,7 +196,7 @@ class SmoothedClassifier:
 
     def _bound(
         self,
-        models: tuple[str, ...],
+        subjects: tuple[Subject, ...],
         procedure: Procedure,
         alpha: float,
         seed: int | None,
@@ -211,21 +210,22 @@ class SmoothedClassifier:
                 f"procedure must be one of FixedSample, Staged, Sequential, GroupSequential, got {procedure!r}"
             )
         noise = self.noise.for_shape(example.shape)
-        about, plan = noise.describe(), procedure.plan(noise, alpha)
+        law, plan = noise.describe(), procedure.plan(noise, alpha)
         votes, phase = images * plan.planned_votes, plan.phases[0].name
         return {
-            **self._source(models, noise, phase, votes, seed, engine, example),
             "plan": plan,
             "alpha": float(alpha),
             "procedure": procedure.describe(),
-            "law": about,
+            "law": law,
             "images": images,
+            **self._source(subjects, noise, law, phase, votes, seed, engine, example),
         }
 
     def _source(
         self,
-        models: tuple[str, ...],
+        subjects: tuple[Subject, ...],
         noise: NoiseLaw,
+        law: dict[str, Any],
         first_phase: str,
         planned_votes: int,
         seed: int | None,
@@ -234,9 +234,9 @@ class SmoothedClassifier:
     ) -> dict[str, Any]:
         """Return the arguments of a `VoteSource`."""
         seed = check_seed(seed)
-        refuse_training_mode(self.model)
+        models = tuple(subject.identity for subject in subjects)
         return {
-            "engine": self._engine(engine, models, example, planned_votes, noise),
+            "engine": self._engine(engine, models, example, planned_votes, noise, law),
             "noise": noise,
             "seed": seed,
             "on_nan": self.on_nan,
@@ -251,10 +251,11 @@ class SmoothedClassifier:
         example: torch.Tensor,
         planned_votes: int,
         noise: NoiseLaw,
+        law: dict[str, Any],
     ) -> Engine:
         """Return an engine, the last one again if it is about the same weights: building one takes seconds."""
         check_kind("engine", name, str, "the name of an engine, or auto")
-        law, wanted = noise.describe(), engine_rule(name, self.model, example, planned_votes)
+        wanted = engine_rule(name, self.model, example, planned_votes)
         identity = (wanted, models, example.shape, law)
         last = self._last_engine
         # A copy of what may have been exchanged unseen is made anew; what calls the model itself cannot be old.
@@ -265,12 +266,13 @@ class SmoothedClassifier:
         return last[1]
 
 
-def _refuse_panel(models: tuple[str, ...]) -> None:
-    if len(models) != 1:
+def _refuse_panel(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
+    if len(subjects) != 1:
         raise InvalidArgumentError(
-            f"the model is a panel, which answers for {len(models)} classifiers; use certify_panel with one name per "
+            f"the model is a panel, which answers for {len(subjects)} classifiers; use certify_panel with one name per "
             "answer"
         )
+    return subjects
 
 
 def _checked_index(index: Any) -> int:

@@ -41,7 +41,7 @@ class TrainedFor:
         unnamed = dataset.name not in DATASETS and dataset.class_names == _numbers(dataset)
         if self.datasets and not unnamed and dataset.class_names != self.class_names:
             other.append("with other classes")
-        if not self.noise.is_same(noise):
+        if noise != self.noise and not self.noise.is_same(noise):
             other.append(f"under {_called(noise)} noise (trained under {_called(self.noise)})")
         if not other:
             return None

@@ -11,7 +11,7 @@ import typer
 from smoothcert import data, report, workflows
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, choose_classifier
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.errors import SmoothcertError
 
 GROUPS = (NOISE,)
 """Options that come from members."""
@@ -49,5 +49,7 @@ def _images(model: Path, own: opt.OwnModel, source: opt.Source) -> data.Dataset 
         return source.load(model, own.weights)
     try:
         return source.load(model, own.weights)
-    except InvalidArgumentError:  # nobody says
+    except (
+        SmoothcertError
+    ):  # nobody says, or has the files; what is wrong with the model is told when it is loaded
         return None

@@ -1,5 +1,4 @@
-from .allowed_difference import allowed_difference
-from .cache_rows import rows_in_cache
+from .allowed_difference import allowed_difference, same_answers
 from .early_exit_engine import EarlyExitEngine
 from .engine import Engine, name_on
 from .known import ENGINES
@@ -28,6 +27,6 @@ __all__ = [
     "engine_rule",
     "global_names",
     "name_on",
-    "rows_in_cache",
+    "same_answers",
     "turn",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from smoothcert.engines.allowed_difference import allowed_difference
+from smoothcert.engines.allowed_difference import same_answers
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import turn
 from smoothcert.engines.unavailable import EngineUnavailableError
@@ -86,13 +86,11 @@ def _refuse_difference(expected: torch.Tensor, answered: torch.Tensor) -> None:
         )
     if expected.dim() > 3:  # features of a trunk, judged by all of an image's together
         expected, answered = expected.flatten(1), answered.flatten(1)
-    allowed = allowed_difference(expected, TOLERANCE)
-    gap = (answered.double() - expected.double()).abs()
-    same = (gap <= allowed) | (answered == expected) | (answered.isnan() & expected.isnan())
-    if not bool(same.all()):
+    answered, expected = answered.double(), expected.double()
+    if not same_answers([answered], [expected], TOLERANCE):
         if not torch.equal(answered.isfinite(), expected.isfinite()):
             raise EngineUnavailableError(
                 "it gives a finite answer where the model's own is not, or the reverse"
             )
-        worst = float(gap.nan_to_num(0.0).max())
+        worst = float((answered - expected).abs().nan_to_num(0.0).max())
         raise EngineUnavailableError(f"its logits differ from the model's by {worst:.2g}")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
 _FLOOR = 2e-6  # of a logit's own size: what float32 cannot resolve of a sum of many terms
@@ -26,6 +28,23 @@ def allowed_difference(logits: torch.Tensor, tolerance: float) -> torch.Tensor:
     usual = torch.minimum(spread, _usual_spread(best - known, finite.squeeze(-1)))
     floor = _FLOOR * torch.maximum(known.abs(), best.abs())
     return torch.where(finite, tolerance * usual + floor, 0.0)
+
+
+def same_answers(
+    given: Sequence[torch.Tensor], expected: Sequence[torch.Tensor], tolerance: float = 1e-3
+) -> bool:
+    """Return whether answers to some batches are equal up to rounding.
+
+    Args:
+        given: answers to each batch.
+        expected: what they should be.
+        tolerance: share of the spread of logits; by default what other shapes of batches bring, and far more.
+    """
+    allowed = [allowed_difference(answers, tolerance) for answers in expected]
+    return all(
+        bool((((one - two).abs() <= most) | (one == two) | (one.isnan() & two.isnan())).all())
+        for one, two, most in zip(given, expected, allowed, strict=True)
+    )
 
 
 def _usual_spread(gaps: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:

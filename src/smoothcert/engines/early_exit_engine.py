@@ -9,9 +9,9 @@ from torch import nn
 from typing_extensions import override
 
 from smoothcert.engines.agreement import refuse_other_answers
-from smoothcert.engines.cache_rows import rows_in_cache
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.understood import refuse_intercepted, runs_known_code
+from smoothcert.engines.workload import rows_in_cache
 from smoothcert.networks import counted, whole_parts
 
 

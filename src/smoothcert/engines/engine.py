@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import forward_pass, turn
-from smoothcert.engines.workload import Model, Workload
+from smoothcert.engines.workload import Model, Workload, device_of, rows_in_cache
 from smoothcert.errors import ModelOutputError
-from smoothcert.networks import MIN_ROWS, classifiers_of, evaluations_of, padded
+from smoothcert.networks import MIN_ROWS, Composite, evaluations_of, padded
 from smoothcert.registry import name_of
 
 
@@ -66,7 +66,10 @@ class Engine(ABC):
         self.may_fork = True  # whether forked children may ask it, until that failed
         self.probed: set[Any] = set()  # under what it was found to be a fixed function of one image
         self.compared = 0  # chunks of votes that model and engine have both drawn
-        self.evaluations_per_vote = tuple(evaluations_of(one) for one in classifiers_of(model))
+        self.best_rows = self.gathers * rows_in_cache(example)  # of a batch, for speed
+        self.evaluations_per_vote: tuple[int, ...] = (1,)
+        if isinstance(model, Composite):
+            self.evaluations_per_vote = tuple(evaluations_of(one) for one in model.classifiers)
         self.answers = len(self.evaluations_per_vote)  # classifiers at once; 1 unless the model is a panel
 
     @abstractmethod
@@ -83,6 +86,20 @@ class Engine(ABC):
         None says that every row took `evaluations_per_vote`, and costs nothing.
         """
         return self.forward(batch), None
+
+    def model_writes(self, batch: torch.Tensor) -> bool:
+        """Return whether the model itself changes a batch that it is given.
+
+        False where it cannot be asked: an engine may run what the model cannot; then nobody calls that with a shared
+        batch.
+        """
+        given = batch.clone()
+        try:
+            with torch.inference_mode(), turn():
+                self.model(given.to(device_of(self.model)))
+        except Exception:  # the model's own code
+            return False
+        return not torch.equal(given, batch)
 
     def __call__(self, batch: torch.Tensor) -> torch.Tensor:
         """Return logits of shape (rows, answers, classes) for a batch of any number of rows."""

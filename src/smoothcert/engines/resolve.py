@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 
 import torch
-from torch import nn
 
 from smoothcert.engines.agreement import refuse_other_answers_under
-from smoothcert.engines.cache_rows import rows_in_cache
 from smoothcert.engines.early_exit_engine import EarlyExitEngine
 from smoothcert.engines.engine import Engine, name_on
 from smoothcert.engines.known import ENGINES
@@ -16,7 +14,7 @@ from smoothcert.engines.outside import refuse_unproven
 from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.workload import Model, Workload, device_of
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.networks import MIN_ROWS, exits_early, holds_onnx
+from smoothcert.networks import MIN_ROWS, Composite, holds_onnx
 from smoothcert.noise import NoiseLaw
 from smoothcert.visible import brief
 
@@ -98,7 +96,7 @@ def _built(
         except Exception as error:  # code of another package, which may raise anything
             raise EngineUnavailableError(f"it raised {type(error).__name__}: {brief(error)}") from error
     if noise is not None and not engine.as_is:
-        rows = (engine.gathers * rows_in_cache(example), 2 * MIN_ROWS + 5)
+        rows = (engine.best_rows, 2 * MIN_ROWS + 5)
         refuse_other_answers_under(
             noise, rows, engine.exact_forward, lambda batch: model(batch.to(engine.device)), example
         )
@@ -106,6 +104,6 @@ def _built(
 
 
 def _made(kind: type[Engine], model: Model, num_classes: int, example: torch.Tensor) -> Engine:
-    if isinstance(model, nn.Module) and exits_early(model) and kind.takes_parts:
+    if isinstance(model, Composite) and model.exits_early and kind.takes_parts:
         return EarlyExitEngine(kind, model, num_classes, example)
     return kind(model, num_classes, example)

@@ -1,4 +1,4 @@
-"""What an engine is wanted for, as far as a choice may depend on it."""
+"""What an engine is wanted for, as far as a choice may depend on it: where, for how much, and by how many rows."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from smoothcert.engines.turns import turn
 from smoothcert.networks import forward_flops, whole_parts
 
 Model = Callable[[torch.Tensor], Any]
+
+_BATCH_VALUES = 2**17  # float32 values per batch: larger ones were slower on every network measured
+_UNIT, _MOST_ROWS = 64, 1024
 
 
 @dataclass(frozen=True)
@@ -57,3 +60,13 @@ def device_of(model: Model) -> torch.device:
     """Return where a module's weights are; the CPU for anything without weights."""
     tensors = [*model.parameters(), *model.buffers()] if isinstance(model, nn.Module) else []
     return tensors[0].device if tensors else torch.device("cpu")
+
+
+def rows_in_cache(image: torch.Tensor) -> int:
+    """Return the rows of a batch that suits a core's cache, a multiple of 64.
+
+    Args:
+        image: one input, or the features that take its place.
+    """
+    units = _BATCH_VALUES // max(image.numel() * _UNIT, 1)
+    return _UNIT * min(max(units, 1), _MOST_ROWS // _UNIT)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 
 import torch
@@ -15,6 +15,7 @@ from smoothcert.sampling import Sampling, check_batch_size
 
 SAVE_SECONDS = 20.0
 """Partial counts are handed on at least this often (the promise is 30 seconds; a batch may take a while)."""
+_SHOW_SECONDS = 0.5  # between two looks at what is under way
 
 
 class ImageSource(Protocol):
@@ -68,6 +69,7 @@ class Certifies(Protocol[Under, Made]):
         batch_size: int,
         on_decided: Callable[[Under], None],
         on_batch: Callable[[list[Under]], None],
+        every: float,
     ) -> None:
         """Draw what samplings ask for until all are decided."""
         ...
@@ -110,10 +112,9 @@ def certify_images(
         show: told about progress.
     """
 
-    def samplings() -> Iterator[Under]:
-        for index in indices:
-            state = None if saved is None else saved(index)
-            yield certification.sampling(index, source.image(index), state)
+    def sampling_of(index: int) -> Under:
+        state = None if saved is None else saved(index)
+        return certification.sampling(index, source.image(index), state)
 
     last_save = time.monotonic()
     done = votes = 0
@@ -133,7 +134,12 @@ def certify_images(
             last_save = time.monotonic()
 
     certification.draw(
-        samplings(), workers=workers, batch_size=batch_size, on_decided=on_decided, on_batch=on_batch
+        map(sampling_of, indices),
+        workers=workers,
+        batch_size=batch_size,
+        on_decided=on_decided,
+        on_batch=on_batch,
+        every=min(SAVE_SECONDS, _SHOW_SECONDS),
     )
 
 

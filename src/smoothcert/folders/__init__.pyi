@@ -15,7 +15,7 @@ from .own.factory_name import FactoryName, allowed, check_factories
 from .own.facts import Facts
 from .own.importing import import_model
 from .own.members import imported
-from .own.own_model import OwnModel, is_own, load_own, refuse_no_model
+from .own.own_model import OwnModel, is_own, load_onnx, load_own, refuse_no_model
 from .own.permitted import modules_of
 from .own_network import copy_module
 from .tensors import checked_state
@@ -54,6 +54,7 @@ __all__ = [
     "is_own",
     "load_checkpoint",
     "load_model",
+    "load_onnx",
     "load_own",
     "make_ensemble",
     "make_prefixes",

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import BaseModel, Field
-from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.fields import STRICT, Text
+from smoothcert.on_demand import nn
 from smoothcert.visible import brief
 
 Scalar = bool | int | float | Text | None

@@ -25,15 +25,14 @@ from .head_splits import refuse_split, resolve_split
 from .limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, checked_classes, checked_shape
 from .multi_head import MultiHead, multi_head, multi_head_of, one_headed
 from .normalize import Normalize, normalisation_of, with_normalisation
-from .onnx_graph import OnnxGraph
-from .onnx_network import OnnxNetwork, holds_onnx, onnx_of
-from .onnx_session import onnx_session, runtime_reason
+from .onnx_files.graph import OnnxGraph
+from .onnx_files.network import OnnxNetwork, holds_onnx, onnx_of
+from .onnx_files.session import onnx_session, runtime_reason
 from .padding import MIN_ROWS, padded
 from .size import multiply_adds_of, parameters_of
 from .stages import split_before, split_points, stages_of
-from .tensor_content import tensor_content
 from .train_mode import part_in_train_mode, refuse_training_mode
-from .weights_digest import weights_digest
+from .weights_digest import tensor_content, weights_digest
 
 __all__ = [
     "DENOISERS",

@@ -7,7 +7,7 @@ from torch import nn
 
 from smoothcert.networks.composite import whole_parts
 from smoothcert.networks.flops import forward_flops
-from smoothcert.networks.onnx_network import OnnxNetwork, holds_onnx
+from smoothcert.networks.onnx_files.network import OnnxNetwork, holds_onnx
 
 
 def parameters_of(model: nn.Module) -> int:

@@ -1,4 +1,4 @@
-from .additive import AdditiveNoise
+from .additive import AdditiveNoise, OneScaleNoise
 from .domain import check_scale, in_words
 from .law import NOISE_LAWS, NoiseLaw, noise_from
 from .laws.discrete import DiscreteReplacement
@@ -7,7 +7,6 @@ from .laws.grid_gaussian import GridGaussian
 from .laws.laplace import Laplace
 from .laws.uniform import Uniform
 from .norms import NORMS, radius_in_norm
-from .one_scale import OneScaleNoise
 
 __all__ = [
     "NOISE_LAWS",

@@ -1,9 +1,10 @@
-"""What additive laws share: radii that are smooth functions of a probability."""
+"""What additive laws share: radii that are smooth functions of a probability, and mostly one number to be told by."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,12 +12,23 @@ from typing_extensions import override
 
 from smoothcert.noise.domain import checked_probability, checked_radius, plain
 from smoothcert.noise.law import NoiseLaw
+from smoothcert.options import Option, arguments_from
 
 Floats = NDArray[np.float64]
 
 # Relative shave applied to every radius, hundreds of units in the last place: more than any rounding error of
 # the special functions in the laws, less than any digit that is printed.
 _SHAVE = 1e-13
+
+_SIGMA = Option(
+    name="sigma",
+    field="sigma",
+    kind=float,
+    many=False,
+    default=None,
+    required=True,
+    text="standard deviation of the noise per coordinate, in pixel units.",
+)
 
 
 class AdditiveNoise(NoiseLaw):
@@ -65,6 +77,36 @@ class AdditiveNoise(NoiseLaw):
             radius = self._runner_up_radius(np.where(lead, p, 0.5), np.where(lead, q, 0.5)) * (1 - _SHAVE)
         # A difference of two nearly equal numbers: its rounding error is not relative to itself.
         return plain(np.where(lead, np.maximum(radius - _SHAVE * self.std, 0.0), 0.0))
+
+
+class OneScaleNoise(AdditiveNoise):
+    """Additive noise that a person chooses by `sigma` alone, whatever its own parameter is.
+
+    Not for a law with a further parameter that a person chooses: that is an `AdditiveNoise`.
+    """
+
+    @classmethod
+    @abstractmethod
+    def from_sigma(cls, sigma: float) -> Self:
+        """Build the law whose standard deviation per coordinate is `sigma`, in pixel units."""
+
+    @classmethod
+    def options(cls) -> tuple[Option, ...]:
+        """Return `sigma`."""
+        return (_SIGMA,)
+
+    @classmethod
+    def from_options(cls, given: Mapping[str, Any]) -> Self:
+        """Build the law from its sigma.
+
+        Args:
+            given: values by the name of the option; None counts as not given.
+        """
+        return cls.from_sigma(**arguments_from("noise", cls.law_name, cls.options(), given))
+
+    def option_values(self) -> dict[str, Any]:
+        """Return its sigma."""
+        return {"sigma": self.std}
 
 
 def drawn_scale(value: float) -> float:

@@ -21,7 +21,7 @@ def sample_reduction(run: Run, n0: int = REFERENCE_N0, n: int = REFERENCE_N) -> 
         n0: CERTIFY's votes that choose the class.
         n: CERTIFY's votes that bound it.
     """
-    return (n0 + n) / float(np.mean(run.column("samples")))
+    return (n0 + n) / float(np.mean(run.columns["samples"]))
 
 
 def time_reduction(run: Run, reference: Run) -> float:
@@ -29,7 +29,7 @@ def time_reduction(run: Run, reference: Run) -> float:
 
     The reference is a run of CERTIFY on the full ensemble, on the same machine.
     """
-    return float(np.mean(reference.column("seconds")) / np.mean(run.column("seconds")))
+    return float(np.mean(reference.columns["seconds"]) / np.mean(run.columns["seconds"]))
 
 
 def returned_by_phase(run: Run) -> dict[str, dict[str, float]]:
@@ -39,13 +39,13 @@ def returned_by_phase(run: Run) -> dict[str, dict[str, float]]:
     """
     ended = Counter(
         (phase, outcome == Outcome.CERTIFIED.name)
-        for phase, outcome in zip(run.final_phases, run.column("outcome"), strict=True)
+        for phase, outcome in zip(run.final_phases, run.columns["outcome"], strict=True)
     )
-    phases = sorted({phase for phase, _ in ended})
+    phases, images = sorted({phase for phase, _ in ended}), ended.total()
     return {
         phase: {
-            "certified": ended[phase, True] / len(run),
-            "abandoned": ended[phase, False] / len(run),
+            "certified": ended[phase, True] / images,
+            "abandoned": ended[phase, False] / images,
         }
         for phase in phases
     }
@@ -58,7 +58,7 @@ def consensus_rate(run: Run) -> float | None:
     """
     ensemble = run.manifest.get("ensemble", {})
     first = ensemble.get("first_evaluations")
-    votes, evaluations = (sum(int(n) for n in run.column(name)) for name in ("samples", "evaluations"))
+    votes, evaluations = (sum(int(n) for n in run.columns[name]) for name in ("samples", "evaluations"))
     if first is None or not votes:
         return None
     spared = int(ensemble["evaluations_per_vote"]) - int(first)
@@ -69,7 +69,7 @@ def consensus_rate(run: Run) -> float | None:
 
 def cost_figures(run: Run) -> dict[str, Any]:
     """Return the figures of cost that one run gives by itself, for `--json`."""
-    if not len(run):
+    if not run.columns["idx"]:
         return {"sample_reduction": None, "returned_by_phase": {}, "consensus_rate": None}
     return {
         "sample_reduction": sample_reduction(run) if _saves(run) else None,

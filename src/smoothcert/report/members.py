@@ -52,7 +52,7 @@ class MembersCurve:
 
     def to_json(self, radii: Sequence[float]) -> dict[str, Any]:
         """Return plain values; keys and nulls of certified accuracy as in `Summary.to_json`."""
-        told = self.ensemble.reach.told(radii, self.certified_accuracy(radii))
+        told = self.ensemble.reach.read(self, radii).told
         return {
             "acr": self.average_radius(),
             "area_under_curve": self.area(),

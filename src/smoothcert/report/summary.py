@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Note, Reach, Results
+from smoothcert.certificates import Note, Reach, Reading, Results
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.radii import asked_radii, named_radii, radius_grid, radius_key
 from smoothcert.report.cost import cost_figures
@@ -38,7 +38,10 @@ class Summary:
         manifest: what the run is about; empty for a log.
         cost: what early stopping saved; empty for a log.
         default: what the default bound proves from the same votes, for a run that bounds the runner-up.
-        told: which radii a log says that it can speak of; None for a run, whose manifest says it.
+        told: which radii the certificates can speak of, where that is known; by default what the manifest says.
+
+    Made from these once: `images`, their number; `acr`, the average certified radius; `abstained`, the share of images
+    without a class; `largest_radius`, the largest certified one of a correctly certified image.
     """
 
     name: str
@@ -51,6 +54,20 @@ class Summary:
     cost: Mapping[str, Any] = field(default_factory=dict)
     default: Results | None = None
     told: Reach | None = None
+    images: int = field(init=False)
+    acr: float = field(init=False)
+    abstained: float = field(init=False)
+    largest_radius: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        found = self.results
+        for name, figure in {
+            "images": len(found.index),
+            "acr": found.average_radius(),
+            "abstained": found.abstained(),
+            "largest_radius": float(np.max(found.radius, where=found.correct, initial=0.0)),
+        }.items():
+            object.__setattr__(self, name, figure)
 
     @classmethod
     def of_run(cls, run: Run, name: str | None = None) -> Summary:
@@ -58,13 +75,14 @@ class Summary:
         return cls(
             name=run.name if name is None else name,
             results=run.results,
-            seconds=float(sum(run.column("seconds"))),
-            samples=np.asarray(run.column("samples"), dtype=np.int64),
-            evaluations=np.asarray(run.column("evaluations"), dtype=np.int64),
             p_hat=run.p_hat,
-            manifest=run.manifest,
-            cost=cost_figures(run),
             default=run.default_results,
+            told=run.reach,
+            manifest=run.manifest,
+            seconds=float(sum(run.columns["seconds"])),
+            samples=np.asarray(run.columns["samples"], dtype=np.int64),
+            evaluations=np.asarray(run.columns["evaluations"], dtype=np.int64),
+            cost=cost_figures(run),
         )
 
     @classmethod
@@ -86,11 +104,6 @@ class Summary:
             )
         log = read_log(path)
         return cls(name=str(path), results=log.results, seconds=float(log.seconds.sum()), told=log.reach)
-
-    @property
-    def largest_radius(self) -> float:
-        """The largest certified radius of a correctly certified image."""
-        return float(np.max(self.results.radius, where=self.results.correct, initial=0.0))
 
     @property
     def setting(self) -> str:
@@ -118,10 +131,14 @@ class Summary:
         """The same for the default bound, for a run that bounds the runner-up."""
         return reach_of(self.manifest, runner_up=False)
 
+    def read(self, radii: NDArray[np.float64]) -> Reading:
+        """Return certified accuracy at radii, with what is to be said of it."""
+        return self.reach.read(self.results, radii)
+
     @property
     def missing(self) -> int:
         """Images of the run that have no certificate yet. Hard images end last, so the others look too good."""
-        return max(len(self.manifest.get("indices", ())) - len(self.results), 0)
+        return max(len(self.manifest.get("indices", ())) - self.images, 0)
 
     @property
     def evaluations_per_vote(self) -> float | None:
@@ -152,12 +169,12 @@ class Summary:
         grid = np.unique(named_radii(grid))
         return {
             "path": self.name,
-            "images": len(self.results),
-            "acr": self.results.average_radius(),
+            "images": self.images,
+            "acr": self.acr,
             **self._accuracy_json(grid),
             "confidence": CONFIDENCE,
             "largest_provable_radius": self.reach.largest if self.reach.is_known else None,
-            "abstained": self.results.abstained(),
+            "abstained": self.abstained,
             "indices": self.indices,
             "missing_images": self.missing,
             "asked_radii": self.asked,
@@ -177,9 +194,9 @@ class Summary:
 
     def _accuracy_json(self, grid: NDArray[np.float64]) -> dict[str, Any]:
         """Return shares and intervals by radius, null where nothing can be said, and the reason by radius."""
-        shares = self.results.certified_accuracy(grid)
+        reading = self.read(grid)
         low, high = self.results.certified_accuracy_interval(grid, CONFIDENCE)
-        told, notes = self.reach.told(grid, shares), self.reach.notes(grid, shares)
+        told, notes = reading.told, reading.notes
         # Where the share is only known to be so large or larger, so is the upper end.
         high = np.where([note is Note.AT_LEAST for note in notes], 1.0, high)
         intervals = [list(pair) for pair in zip(low.tolist(), high.tolist(), strict=True)]
@@ -200,10 +217,9 @@ class Summary:
         """Return what the default bound proves, for a run that bounds the runner-up."""
         if self.default is None:
             return None
-        shares = self.default.certified_accuracy(grid)
         return {
             "acr": self.default.average_radius(),
-            "certified_accuracy": _by_radius(grid, self.default_reach.told(grid, shares)),
+            "certified_accuracy": _by_radius(grid, self.default_reach.read(self.default, grid).told),
             "largest_provable_radius": self.default_reach.largest,
             "abstained": self.default.abstained(),
         }

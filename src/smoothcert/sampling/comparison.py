@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import torch
 
-from smoothcert.engines import Engine, allowed_difference, as_logits, turn
+from smoothcert.engines import allowed_difference, as_logits, turn
 from smoothcert.errors import EngineDisagreementError
 from smoothcert.sampling.chunk import Chunk
 from smoothcert.sampling.phases import CHUNK_VOTES
@@ -73,22 +73,17 @@ def refuse_other_answers_to(sampler: Sampler, chunks: Sequence[Chunk]) -> None:
     own = [as_logits(answer).cpu().reshape(shape) for answer in answers]
     allowed = [allowed_difference(logits, _ROUNDING) for logits in own]
     for chunk, one, two, most in zip(chunks, ours, own, allowed, strict=True):
-        _refuse_other_votes_of(engine, chunk, one, two, most)
-
-
-def _refuse_other_votes_of(
-    engine: Engine, chunk: Chunk, ours: torch.Tensor, own: torch.Tensor, allowed: torch.Tensor
-) -> None:
-    finite = own.isfinite().all(dim=2)
-    lost = finite != ours.isfinite().all(dim=2)
-    known = torch.where(finite.unsqueeze(2), own.double(), 0.0)
-    best, chosen = known.argmax(dim=2, keepdim=True), ours.argmax(dim=2, keepdim=True)
-    gap = known.gather(2, best) - known.gather(2, chosen)
-    moved = (gap > allowed.gather(2, best)).squeeze(2) & finite
-    wrong = int((moved | lost).sum())
-    if wrong:
-        raise EngineDisagreementError(
-            f"engine {engine.engine_name!r} answers {wrong} of {moved.numel()} noisy copies of image {chunk.index} "
-            "otherwise than the model itself, so its votes would certify another classifier; run the model as it is "
-            "with engine='eager' (--engine eager), or, if it keeps something from call to call, let it not"
-        )
+        finite = two.isfinite().all(dim=2)
+        lost = finite != one.isfinite().all(dim=2)
+        known = torch.where(finite.unsqueeze(2), two.double(), 0.0)
+        best, chosen = known.argmax(dim=2, keepdim=True), one.argmax(dim=2, keepdim=True)
+        gap = known.gather(2, best) - known.gather(2, chosen)
+        moved = (gap > most.gather(2, best)).squeeze(2) & finite
+        wrong = int((moved | lost).sum())
+        if wrong:
+            raise EngineDisagreementError(
+                f"engine {engine.engine_name!r} answers {wrong} of {moved.numel()} noisy copies of image "
+                f"{chunk.index} otherwise than the model itself, so its votes would certify another classifier; run "
+                "the model as it is with engine='eager' (--engine eager), or, if it keeps something from call to "
+                "call, let it not"
+            )

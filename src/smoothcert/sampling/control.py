@@ -9,11 +9,11 @@ from typing import Any
 import torch
 from numpy.typing import NDArray
 
+from smoothcert.engines import same_answers
 from smoothcert.errors import UnsoundModelError
 from smoothcert.networks import MIN_ROWS
 from smoothcert.sampling.chunk import Chunk
 from smoothcert.sampling.phases import CHUNK_VOTES
-from smoothcert.sampling.probe import same_answers
 from smoothcert.sampling.process_sampler import ProcessSampler
 from smoothcert.sampling.sampler import Sampler
 

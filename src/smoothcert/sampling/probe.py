@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import torch
 
-from smoothcert.engines import Engine, allowed_difference, device_of, turn
+from smoothcert.engines import Engine, same_answers
 from smoothcert.errors import InvalidImageError, ModelOutputError, SmoothcertError, UnsoundModelError
 from smoothcert.networks import MIN_ROWS
 from smoothcert.sampling.chunk import Chunk
@@ -16,7 +15,6 @@ from smoothcert.sampling.phases import CHUNK_VOTES
 from smoothcert.sampling.sampler import Sampler
 
 _FEW_ROWS = 3 * MIN_ROWS
-_TOLERANCE = 1e-3  # of the spread of logits; other batch shapes round differently, but far less
 
 
 def check_fixed_function(sampler: Sampler, image: torch.Tensor, *, rows: int) -> None:
@@ -38,10 +36,14 @@ def check_fixed_function(sampler: Sampler, image: torch.Tensor, *, rows: int) ->
     few, first, again, *regrouped = _answers(
         engine, [batch[:_FEW_ROWS], batch, batch, *(asked for _, _, asked in moved)]
     )
-    if sampler.on_nan == "raise":
-        _refuse_no_number(few)
-        _refuse_no_number(first)
-    _refuse_writing(engine.model, batch[:MIN_ROWS])
+    for answers in (few, first) if sampler.on_nan == "raise" else ():
+        finite = answers.isfinite().all(dim=2)
+        if not bool(finite.all()):
+            raise not_finite(int((~finite).sum()), finite.numel())
+    if engine.model_writes(batch[:MIN_ROWS]):  # members of an ensemble share one
+        raise UnsoundModelError(
+            "the model writes into the batch it is given; let it work on a copy (x = x.clone(), or inplace=False)"
+        )
     if not torch.equal(first.nan_to_num(), again.nan_to_num()):
         raise UnsoundModelError(
             "the model gave two different answers to the same batch, so no certificate about it could be true; "
@@ -70,12 +72,6 @@ def _noisy(sampler: Sampler, image: torch.Tensor, rows: int) -> tuple[torch.Tens
     batch, *company = torch.split(sampler.noisy_images(chunks), rows)
     every = torch.arange(rows)
     return batch, torch.stack(company)[every % len(neighbours), every]
-
-
-def _refuse_no_number(answers: torch.Tensor) -> None:
-    finite = answers.isfinite().all(dim=2)
-    if not bool(finite.all()):
-        raise not_finite(int((~finite).sum()), finite.numel())
 
 
 def _regroupings(
@@ -107,29 +103,6 @@ def _partial_sizes(rows: int) -> Iterator[int]:
     while size >= CHUNK_VOTES:
         yield size
         size //= 2
-
-
-def same_answers(given: Sequence[torch.Tensor], expected: Sequence[torch.Tensor]) -> bool:
-    """Return whether answers to some batches are equal up to the rounding that other batches bring."""
-    allowed = [allowed_difference(answers, _TOLERANCE) for answers in expected]
-    return all(
-        bool((((one - two).abs() <= most) | (one == two) | (one.isnan() & two.isnan())).all())
-        for one, two, most in zip(given, expected, allowed, strict=True)
-    )
-
-
-def _refuse_writing(model: Any, batch: torch.Tensor) -> None:
-    """Refuse a model that changes the batch it is given: members of an ensemble share one."""
-    given = batch.clone()
-    try:
-        with torch.inference_mode(), turn():
-            model(given.to(device_of(model)))
-    except Exception:
-        return  # an engine may run what the model itself cannot; then nobody calls it with a shared batch
-    if not torch.equal(given, batch):
-        raise UnsoundModelError(
-            "the model writes into the batch it is given; let it work on a copy (x = x.clone(), or inplace=False)"
-        )
 
 
 def _answers(engine: Engine, batches: Sequence[torch.Tensor]) -> list[torch.Tensor]:

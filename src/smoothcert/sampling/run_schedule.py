@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
@@ -42,6 +43,7 @@ def run_schedule(
     *,
     batch_size: int,
     on_batch: Callable[[list[Drawn]], None] | None = None,
+    every: float = 0.0,
 ) -> Iterator[Drawn]:
     """Yield samplings as they are decided, in the order they end.
 
@@ -53,11 +55,13 @@ def run_schedule(
         samplings: the images' samplings, opened lazily; all images of one shape.
         pool: an entered pool of workers.
         batch_size: rows per batch aimed at.
-        on_batch: called after every job with the samplings still open.
+        on_batch: called after a job with the samplings still open.
+        every: seconds between two such calls, at least; 0 calls after every job.
     """
     backlog = _Backlog(samplings)
     batch = max(1, batch_size // CHUNK_VOTES)
     job = batch  # chunks per job, grown once a chunk's seconds are known
+    last_call = time.monotonic()
     while True:
         backlog.fill(_QUEUED * pool.workers * job)
         while backlog and pool.outstanding < _QUEUED * pool.workers:
@@ -80,8 +84,9 @@ def run_schedule(
                 yield sampling
         batches = JOB_SECONDS / max(seconds / len(results) * batch, 1e-9)
         job = batch * min(max(int(batches), 1), _MOST_BATCHES)
-        if on_batch is not None:
+        if on_batch is not None and time.monotonic() - last_call >= every:
             on_batch(backlog.open)
+            last_call = time.monotonic()
 
 
 class _Backlog(Generic[Drawn]):

@@ -58,7 +58,7 @@ class Sampler:
         """Draw and count the votes of chunks of images of one shape, as many at a time as fit in a batch."""
         start = time.perf_counter()
         sizes = [chunk.votes for chunk in chunks]
-        answers = [self._answers(batch) for batch in self._batches(chunks)]
+        answers = [self._kept(*self.engine.checked(batch)) for batch in self._batches(chunks)]
         votes, single = count_votes([logits for logits, _ in answers], sizes, self.engine, self.on_nan)
         passes = self._passes([cost for _, cost in answers], sizes)
         seconds = (time.perf_counter() - start) / sum(sizes)
@@ -85,12 +85,13 @@ class Sampler:
             else:  # a batch smaller than a chunk
                 yield from torch.split(noisy, self.batch_size)
 
-    def _answers(self, batch: torch.Tensor) -> tuple[Answers, NDArray[np.int64] | None]:
+    def _kept(
+        self, logits: torch.Tensor, passes: NDArray[np.int64] | None
+    ) -> tuple[Answers, NDArray[np.int64] | None]:
         """Return a copy of the logits, because a model may write all its answers into one buffer, and their cost.
 
         On the CPU through `tobytes`, which copies without letting go of the interpreter lock.
         """
-        logits, passes = self.engine.checked(batch)
         if logits.device.type != "cpu":
             return logits.detach().clone(), passes
         array = logits.numpy()

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from smoothcert.arguments import is_whole
-from smoothcert.engines import Engine, rows_in_cache
+from smoothcert.engines import Engine
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling.comparison import refuse_other_votes
@@ -73,6 +73,7 @@ class VoteSource:
         batch_size: int,
         on_decided: Callable[[Drawn], None] | None = None,
         on_batch: Callable[[list[Drawn]], None] | None = None,
+        every: float = 0.0,
     ) -> None:
         """Draw what samplings ask for until all are decided: threads, or processes where threads must not share.
 
@@ -81,11 +82,13 @@ class VoteSource:
             workers: how many draw.
             batch_size: most rows per forward pass.
             on_decided: called with each as it is decided.
-            on_batch: called after every job with those still open.
+            on_batch: called after a job with those still open.
+            every: seconds between two such calls, at least; 0 calls after every job.
         """
         # Called back inside, not yielded to: after Ctrl-C in a callback the workers are asked their control question.
         with WorkerPool(lambda: self.sampler(batch_size), workers, votes_planned=self.planned_votes) as pool:
-            for sampling in run_schedule(samplings, pool, batch_size=batch_size, on_batch=on_batch):
+            drawn = run_schedule(samplings, pool, batch_size=batch_size, on_batch=on_batch, every=every)
+            for sampling in drawn:
                 if on_decided is not None:
                     on_decided(sampling)
 
@@ -93,7 +96,7 @@ class VoteSource:
 def check_batch_size(batch_size: Any, image: torch.Tensor, engine: Engine) -> int:
     """Return `batch_size` if it is a positive integer, or for None one that suits a core's cache and the engine."""
     if batch_size is None:
-        return engine.gathers * rows_in_cache(image)
+        return engine.best_rows
     if not is_whole(batch_size, 1):
         raise InvalidArgumentError(f"batch_size must be a positive integer of rows, got {brief(batch_size)}")
     most = max(CHUNK_VOTES, _MOST_VALUES // max(image.numel(), 1))

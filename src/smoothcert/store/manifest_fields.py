@@ -90,8 +90,8 @@ class _Ensemble(Checked):
     def _describes_an_early_exit(self) -> _Ensemble:
         if self.early_exit is not None:
             about = self.early_exit
-            early_exit = _built("early_exit", lambda: early_exit_from(about))
-            _refuse_other("early_exit", about, early_exit.describe())
+            ((_, described),) = _built(early_exit=lambda: early_exit_from(about))
+            _refuse_other("early_exit", about, described)
         return self
 
 
@@ -161,13 +161,15 @@ class _Fields(Checked):
         return self
 
     def _describe_what_there_is(self) -> None:
-        noise = _built("noise", lambda: noise_from(self.noise).for_shape(self.input_shape))
+        about = {key: value for key, value in self.procedure.items() if key != "name"}
+        (noise, law), (_, procedure) = _built(
+            noise=lambda: noise_from(self.noise).for_shape(self.input_shape),
+            procedure=lambda: PROCEDURES[self.procedure["name"]](**about),
+        )
         if noise.norm != self.norm:
             raise ValueError(f"norm must be that of the noise, {noise.norm}, not {self.norm!r}")
-        _refuse_other("noise", self.noise, noise.describe())
-        about = {key: value for key, value in self.procedure.items() if key != "name"}
-        procedure = _built("procedure", lambda: PROCEDURES[self.procedure["name"]](**about))
-        _refuse_other("procedure", self.procedure, procedure.describe())
+        _refuse_other("noise", self.noise, law)
+        _refuse_other("procedure", self.procedure, procedure)
         asked = [self.procedure.get("radius"), *(self.procedure.get("radii") or ())]
         if any(radius is not None and radius > MOST_RADIUS for radius in asked):
             raise ValueError(f"procedure asks for a radius above {MOST_RADIUS:g}")
@@ -200,11 +202,16 @@ def check_record(kind: type[Checked], record: Mapping[str, Any], where: str) -> 
         raise ValueError(f"{where} is wrong: {field + ': ' if field else ''}{text}{value}") from None
 
 
-def _built(field: str, make: Callable[[], Any]) -> Any:
-    try:
-        return make()
-    except (SmoothcertError, TypeError, ValueError, LookupError, ArithmeticError) as error:
-        raise ValueError(f"{field} describes none that there is: {str(error)[:300]}") from error
+def _built(**makers: Callable[[], Any]) -> list[tuple[Any, dict[str, Any]]]:
+    """Return what each field describes, and how that describes itself."""
+    built: list[tuple[Any, dict[str, Any]]] = []
+    for field, make in makers.items():
+        try:
+            member = make()
+            built.append((member, member.describe()))
+        except (SmoothcertError, TypeError, ValueError, LookupError, ArithmeticError) as error:
+            raise ValueError(f"{field} describes none that there is: {str(error)[:300]}") from error
+    return built
 
 
 def _refuse_other(field: str, stored: Mapping[str, Any], described: Mapping[str, Any]) -> None:

@@ -35,6 +35,9 @@ class Run:
         final_counts: counts of the phase in which each image ended, at its end.
         final_phases: that phase.
         chosen: the class that each image's selecting votes chose, where the procedure bounds the runner-up.
+        reach: which radii it can speak of, where its maker knows; what the manifest says by default.
+
+    `columns` holds the rows column by column, by name.
     """
 
     def __init__(
@@ -45,10 +48,15 @@ class Run:
         final_counts: list[Counts],
         final_phases: list[str],
         chosen: list[int] | None = None,
+        reach: Reach | None = None,
     ) -> None:
         self.name, self.manifest = name, manifest
         self._rows = [CertificateRow(*row) for row in rows]
+        self.columns: dict[str, list[Any]] = {
+            name: [row[place] for row in self._rows] for place, name in enumerate(COLUMNS)
+        }
         self.final_counts, self.final_phases, self._chosen = final_counts, final_phases, chosen
+        self._reach = reach
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
@@ -62,8 +70,8 @@ class Run:
             database.close()
 
     @classmethod
-    def read(cls, database: RunDatabase, name: str) -> Self:
-        """Read what an open database holds."""
+    def read(cls, database: RunDatabase, name: str, reach: Reach | None = None) -> Self:
+        """Read what an open database holds; name and reach as for a run."""
         manifest = database.checked_manifest()
         if manifest is None:
             raise StoreError(f"{database.where} holds no run yet; start it again with resume")
@@ -76,7 +84,7 @@ class Run:
             [int(end.votes.argmax()) for end in first] if manifest["procedure"].get("runner_up") else None
         )
         counts = [Counts(end.votes, end.drawn, end.evaluations) for end in last]
-        return cls(name, manifest, rows, counts, [end.phase for end in last], chosen)
+        return cls(name, manifest, rows, counts, [end.phase for end in last], chosen, reach)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -89,7 +97,7 @@ class Run:
         """Return one column by name (idx, label, outcome, predicted, radius, ..), ordered by image index."""
         if name not in COLUMNS:
             raise InvalidArgumentError(f"a run has no column {name!r}; known: {', '.join(COLUMNS)}")
-        return [getattr(row, name) for row in self._rows]
+        return list(self.columns[name])
 
     @property
     def is_complete(self) -> bool:
@@ -99,18 +107,18 @@ class Run:
     @cached_property
     def results(self) -> Results:
         """The columns that metrics are made from."""
-        predicted = [-1 if p is None else p for p in self.column("predicted")]
+        predicted = [-1 if p is None else p for p in self.columns["predicted"]]
         return Results(
-            index=np.asarray(self.column("idx"), dtype=np.int64),
-            label=np.asarray(self.column("label"), dtype=np.int64),
+            index=np.asarray(self.columns["idx"], dtype=np.int64),
+            label=np.asarray(self.columns["label"], dtype=np.int64),
             predicted=np.asarray(predicted, dtype=np.int64),
-            radius=np.asarray(self.column("radius"), dtype=np.float64),
+            radius=np.asarray(self.columns["radius"], dtype=np.float64),
         )
 
     @cached_property
     def reach(self) -> Reach:
         """Which radii the run can speak of: those it asked about, up to the largest that its votes could prove."""
-        return reach_of(self.manifest)
+        return reach_of(self.manifest) if self._reach is None else self._reach
 
     @cached_property
     def default_results(self) -> Results | None:

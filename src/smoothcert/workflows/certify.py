@@ -14,13 +14,12 @@ from smoothcert.certificates import (
     Certification,
     FixedSample,
     PanelCertification,
-    Plan,
     Procedure,
     SmoothedClassifier,
     check_images,
     check_match,
     check_subjects,
-    warn_out_of_reach,
+    reach_before,
 )
 from smoothcert.data import Dataset, check_indices
 from smoothcert.ensembles import refuse_overlap
@@ -94,14 +93,14 @@ def certify(
         manifest = make_manifest(certification, dataset, order.chosen)
         if stored is not None:
             check_same(stored, manifest, str(folder))
-        pace = order.checked(certification, certification.plan, certification.procedure, workers, batch_size)
-        database = begin(
-            folder, stored, manifest, origin_of(folder, classifier.folder, dataset, classifier.weights)
-        )
+        pace = order.checked(certification, workers, batch_size)
+        reach = reach_before(certification)
+        places = origin_of(folder, classifier.folder, dataset, classifier.weights)
+        database = begin(folder, stored, manifest, places)
         try:
             writer = RunWriter(database, dataset)
             order.run(certification, writer, pace, show_progress)
-            run = Run.read(database, "run" if folder is None else folder.name)
+            run = Run.read(database, "run" if folder is None else folder.name, reach)
         except BaseException:
             database.close()
             raise
@@ -152,17 +151,14 @@ class Order:
     def checked(
         self,
         source: Certification | PanelCertification,
-        plan: Plan,
-        procedure: dict[str, Any],
         workers: int | None,
         batch_size: int | None,
     ) -> Pace:
-        """Check the model by its first votes, and say what it could not prove anyway."""
+        """Check the model by its first votes."""
         pace = Pace(check_workers(workers), check_batch_size(batch_size, self.example, source.engine))
         others = self.chosen[1:COMPARED_CHUNKS]
         some = {index: self.classifier.check_image(self.dataset.image(index)) for index in others}
         source.check({self.chosen[0]: self.example, **some}, batch_size=pace.batch_size)
-        warn_out_of_reach(plan, procedure)
         return pace
 
     def run(

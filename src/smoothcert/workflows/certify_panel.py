@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from smoothcert.arguments import check_kind, check_path
-from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, check_subjects
+from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, check_subjects, reach_before
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.store import (
@@ -82,7 +82,8 @@ def certify_panel(
         for place, old, new in zip(places.values(), stored, manifests, strict=True):
             if old is not None:
                 check_same(old, new, str(place))
-        pace = order.checked(panel, panel.parts[0].plan, panel.parts[0].procedure, workers, batch_size)
+        pace = order.checked(panel, workers, batch_size)
+        reach = reach_before(panel.parts[0])  # one plan for all
         origins = [origin_of(place, (folders or {}).get(name), dataset) for name, place in places.items()]
         databases: list[RunDatabase] = []
         try:
@@ -97,7 +98,7 @@ def certify_panel(
             writer = PanelWriter(RunWriter(database, dataset) for database in databases)
             order.run(panel, writer, pace, show_progress)
             runs = {
-                name: Run.read(database, name if database.folder is None else database.folder.name)
+                name: Run.read(database, name if database.folder is None else database.folder.name, reach)
                 for name, database in zip(places, databases, strict=True)
             }
         except BaseException:

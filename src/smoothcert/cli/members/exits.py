@@ -8,7 +8,7 @@ from typing import Any
 
 from smoothcert import ensembles
 from smoothcert.cli.members.command_option import CommandOption
-from smoothcert.cli.members.group import OptionGroup, owner_of, read_many
+from smoothcert.cli.members.group import OptionGroup, owner_of
 from smoothcert.cli.members.help_text import help_text
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.options import Option
@@ -65,7 +65,7 @@ def _made(name: str, given: Mapping[str, Any]) -> ensembles.EarlyExit:
             raise InvalidArgumentError(f"--{name} needs --{typed} ({option.text.rstrip('.')}); add it")
     told = {option.name: given[typed] for typed, option in spelled.items() if typed in given}
     try:
-        return ensembles.EARLY_EXITS[name].from_options(read_many(spelled.values(), told))
+        return ensembles.EARLY_EXITS[name].from_options(told)
     except InvalidArgumentError as error:
         raise InvalidArgumentError(_as_typed(str(error), spelled)) from error
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -108,12 +108,6 @@ def merged(registry: Registry[Any], takers: dict[str, Option], members: int) -> 
         negatable=any(option.default is True for option in takers.values()),
         owner=owner_of(registry, list(takers)),
     )
-
-
-def read_many(options: Iterable[Option], told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was told, with the values of texts that give several; what no option has is left as it is."""
-    many = {option.name: option for option in options if option.many}
-    return {name: many[name].read(value) if name in many else value for name, value in told.items()}
 
 
 def owner_of(registry: Registry[Any], names: Sequence[str]) -> str:

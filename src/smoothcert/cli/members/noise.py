@@ -8,7 +8,7 @@ from typing import Any
 
 from smoothcert import certificates, folders, noise
 from smoothcert.cli.members.command_option import CommandOption
-from smoothcert.cli.members.group import MemberGroup, read_many
+from smoothcert.cli.members.group import MemberGroup
 from smoothcert.reading import kind_of
 
 _USUAL = "gaussian"  # where neither a card nor an option says a law
@@ -59,7 +59,7 @@ def choose_noise(trained: noise.NoiseLaw | None, given: Mapping[str, Any]) -> no
     takes = {option.name for option in kind.options()}
     before = {} if trained is None else trained.option_values()
     known = {option: value for option, value in before.items() if option in takes}
-    law = kind.from_options({**known, **read_many(kind.options(), told)})
+    law = kind.from_options({**known, **told})
     return law.float_safe() if sound else law
 
 

@@ -10,7 +10,7 @@ import typer
 
 from smoothcert import certificates
 from smoothcert.cli.members.command_option import CommandOption
-from smoothcert.cli.members.group import MemberGroup, OptionGroup, merged, read_many
+from smoothcert.cli.members.group import MemberGroup, OptionGroup, merged
 
 _DEFAULT = "fixed"
 PROCEDURE = MemberGroup(certificates.PROCEDURES, "procedure", "Procedure", default=_DEFAULT)
@@ -48,5 +48,4 @@ FEW_VOTES = OneProcedure("Procedure", _DEFAULT, {"n": 1_000})
 def choose_procedure(given: Mapping[str, Any]) -> certificates.Procedure:
     """Make a procedure from what the options of `PROCEDURE` say; refuse those that it does not take."""
     told = dict(given)
-    kind = certificates.PROCEDURES[told.pop("procedure", _DEFAULT)]
-    return kind.from_options(read_many(kind.options(), told))
+    return certificates.PROCEDURES[told.pop("procedure", _DEFAULT)].from_options(told)

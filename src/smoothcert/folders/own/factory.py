@@ -40,7 +40,8 @@ def build(name: FactoryName, arguments: Mapping[str, Scalar]) -> Any:
         name: the factory, as the user gave it.
         arguments: what it is called with.
     """
-    _log.warning("running code of your own: %s", name)
+    told = ", ".join(f"{key}={brief(value, 60)}" for key, value in arguments.items())
+    _log.warning("running code of your own: %s(%s)", name, told)
     model = run_factory(name, arguments)
     return model.eval().requires_grad_(False) if isinstance(model, nn.Module) else model
 

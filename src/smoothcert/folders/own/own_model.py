@@ -78,17 +78,23 @@ def load_own(model: str | Path, facts: Facts) -> OwnModel:
     """Read an ONNX file, or run the factory that the user named; refuse what is no classifier.
 
     Args:
-        model: the file, or the factory's name.
+        model: the file, or the factory's name, by the user's word alone: never what a file says.
         facts: what is said about it.
     """
-    check_normalisation(facts.mean, facts.std)
     name = FactoryName.read(model)
-    loaded = _of_file(Path(model), facts) if name is None else _of_factory(name, facts)
+    loaded = load_onnx(Path(model), facts) if name is None else _of_factory(name, facts)
     loaded.facts.refuse_names(loaded.facts.num_classes)
     return loaded
 
 
-def _of_file(path: Path, facts: Facts) -> OwnModel:
+def load_onnx(path: Path, facts: Facts) -> OwnModel:
+    """Read an ONNX file, whatever it is called; runs no factory.
+
+    Args:
+        path: of the file.
+        facts: what is said about it.
+    """
+    check_normalisation(facts.mean, facts.std)
     facts.refuse_all("is for factories; an ONNX file has its weights in it", "arguments", "weights")
     graph = read_onnx(path, input_shape=facts.input_shape, num_classes=facts.num_classes)
     known = replace(facts, input_shape=graph.input_shape, num_classes=graph.num_classes)
@@ -96,6 +102,7 @@ def _of_file(path: Path, facts: Facts) -> OwnModel:
 
 
 def _of_factory(name: FactoryName, facts: Facts) -> OwnModel:
+    check_normalisation(facts.mean, facts.std)
     model = build(name, facts.arguments)
     network, card = model, None
     if not isinstance(model, nn.Module):

@@ -11,11 +11,10 @@ import numpy as np
 from typing_extensions import override
 
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
-from smoothcert.noise.additive import Floats
+from smoothcert.noise.additive import Floats, OneScaleNoise
 from smoothcert.noise.domain import check_scale
 from smoothcert.noise.grid_table import grid_table
 from smoothcert.noise.on_grid import on_grid
-from smoothcert.noise.one_scale import OneScaleNoise
 from smoothcert.on_demand import special, torch
 from smoothcert.visible import brief
 

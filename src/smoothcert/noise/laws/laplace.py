@@ -9,9 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from typing_extensions import override
 
-from smoothcert.noise.additive import Floats, drawn_scale
+from smoothcert.noise.additive import Floats, OneScaleNoise, drawn_scale
 from smoothcert.noise.domain import check_scale
-from smoothcert.noise.one_scale import OneScaleNoise
 from smoothcert.on_demand import torch
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Outcome, Reach
+from smoothcert.certificates import Outcome, Reading
 from smoothcert.report.figures.style import printable
 from smoothcert.report.members import member_curves
 from smoothcert.report.page.provenance import provenance
@@ -54,8 +54,8 @@ def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> s
     rows = []
     for summary in summaries:
         results = summary.results
-        below = interval_cells(summary, radii)
-        shares = _shares(summary.reach, radii, results.certified_accuracy(radii), below)
+        reading = summary.read(radii)
+        shares = _shares(reading, interval_cells(results, reading))
         abstained = int((results.predicted < 0).sum())
         cells = [f"{len(results):,}<small>{html_text(summary.indices)}</small>"]
         cells += [floor_digits(results.average_radius(), 4), *shares]
@@ -63,7 +63,7 @@ def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> s
         cells += [f"{_mean_up(summary.samples)}<small>{_mean_up(summary.evaluations)} passes</small>"]
         rows.append([name_span(summary.name), *cells])
     for curve in member_curves(summaries):
-        shares = _shares(curve.ensemble.reach, radii, curve.certified_accuracy(radii))
+        shares = _shares(curve.ensemble.reach.read(curve, radii))
         rows.append([name_span(curve.name), "", floor_digits(curve.average_radius(), 4), *shares, "", ""])
     caption = "Certified accuracy (%) at radius r, with 95% intervals; ACR; cost"
     return _table("results", caption, heads, rows, main=len(summaries) - 1)
@@ -159,13 +159,9 @@ def name_span(name: str) -> str:
     return f'<span class="name">{html_text(name)}</span>' if len(name) <= 24 else html_text(name)
 
 
-def _shares(
-    reach: Reach, radii: NDArray[np.float64], shares: NDArray[np.float64], below: Sequence[str] | None = None
-) -> list[str]:
+def _shares(reading: Reading, below: Sequence[str] | None = None) -> list[str]:
     """Return shares in percent with what stands below each, or why there is none."""
-    cells = zip(
-        reach.notes(radii, shares), share_cells(reach, radii, shares), below or [""] * len(radii), strict=True
-    )
+    cells = zip(reading.notes, share_cells(reading), below or [""] * len(reading.notes), strict=True)
     return [
         f"{cell}%{f'<small>{text}</small>' if text else ''}"
         if note is None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.radii import named_radii, radius_key
 from smoothcert.report.summary import Summary
-from smoothcert.report.tables.accuracy_cells import note_lines, percent_up, share_cells
+from smoothcert.report.tables.accuracy_cells import mark_lines, percent_up, share_cells
 from smoothcert.report.tables.blocks import make_table
 from smoothcert.report.tables.terminal import print_tables
 from smoothcert.store import AttackResults
@@ -36,7 +36,7 @@ def attack_rows(attack: AttackResults) -> dict[str, list[str]]:
     rows = {"under attack, at most": [percent_up(value) for value in upper]}
     if attack.settings["certified_alpha"] is None:
         return rows
-    cells = share_cells(attack.reach, radii, attack.certified_accuracy(radii))
+    cells = share_cells(attack.reach.read(attack, radii))
     gaps = zip(upper, _certified(attack, radii), cells, strict=True)
     return {
         "certified, at least": cells,
@@ -47,11 +47,11 @@ def attack_rows(attack: AttackResults) -> dict[str, list[str]]:
 
 def _certified(attack: AttackResults, radii: NDArray[np.float64]) -> list[float | None]:
     """Return certified accuracy at radii, None where the run can say nothing."""
-    return attack.reach.told(radii.tolist(), attack.certified_accuracy(radii))
+    return attack.reach.read(attack, radii).told
 
 
 def _notes(attack: AttackResults, radii: NDArray[np.float64]) -> dict[str, str]:
-    notes = attack.reach.notes(radii, attack.certified_accuracy(radii))
+    notes = attack.reach.read(attack, radii).notes
     return {
         radius_key(radius): note.value for radius, note in zip(radii.tolist(), notes, strict=True) if note
     }
@@ -75,7 +75,7 @@ def attack_lines(attack: AttackResults) -> list[str]:
     elif broken:
         text += f" (images {', '.join(str(image.index) for image in broken[:5])}), within what alpha allows"
     radii = attack_radii(attack)
-    marks = note_lines(attack.reach.notes(radii, attack.certified_accuracy(radii)))
+    marks = mark_lines([attack.reach.read(attack, radii)])
     return [*lines, text, *marks, _EXPLAINED]
 
 

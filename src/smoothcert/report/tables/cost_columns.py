@@ -47,9 +47,9 @@ def cost_lines(headings: Sequence[str]) -> list[str]:
 
 def time_factor(summary: Summary, reference: Summary) -> float | None:
     """Return TimeRF, worker seconds per image of the reference over those of a run; None for a log, or without time."""
-    if not summary.manifest or not summary.seconds or not len(reference.results):
+    if not summary.manifest or not summary.seconds or not reference.images:
         return None
-    return reference.seconds / len(reference.results) / (summary.seconds / len(summary.results))
+    return reference.seconds / reference.images / (summary.seconds / summary.images)
 
 
 def _sample_factor(summary: Summary) -> float | None:
@@ -75,7 +75,7 @@ def _stages(summary: Summary) -> int:
 
 def _returned(summary: Summary, stage: int) -> str:
     """Return ASR of a stage; 0.0 where the run had that stage and no image ended in it."""
-    if stage > _stages(summary) or not len(summary.results):
+    if stage > _stages(summary) or not summary.images:
         return ""
     shares = summary.cost.get("returned_by_phase", {}).get(f"stage-{stage}", {})
     return f"{100 * sum(shares.values()):.1f}"

@@ -7,15 +7,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Reach, Results
+from smoothcert.certificates import Reading
 from smoothcert.radii import named_radii, radius_grid
 from smoothcert.report.members import MembersCurve, member_curves
 from smoothcert.report.summary import CONFIDENCE, Summary
 from smoothcert.report.tables.accuracy_cells import (
-    accuracy_cells,
     interval_cells,
     mark_lines,
-    percent,
     percent_up,
     share_cells,
     speaking,
@@ -26,7 +24,7 @@ from smoothcert.report.tables.small_print import small_print
 from smoothcert.report.tables.terminal import print_tables
 from smoothcert.rounding import floor_digits
 
-__all__ = ["accuracy_cells", "common_grid", "percent", "print_summaries"]
+__all__ = ["common_grid", "print_summaries"]
 
 _STEPS = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _FINE_STEPS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1)  # linf radii are small
@@ -45,10 +43,22 @@ def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
 
     None at which no summary has anything to say, and none that was not asked where all asked for some.
     """
+    return common_readings(summaries)[0].radii
+
+
+def common_readings(summaries: Sequence[Summary]) -> list[Reading]:
+    """Return what each of some summaries, at least one, says at the radii of `common_grid`."""
+    grid, is_asked = _fitting_grid(summaries)
+    readings = [summary.read(grid) for summary in summaries]
+    return readings if is_asked else speaking(summaries, readings)
+
+
+def _fitting_grid(summaries: Sequence[Summary]) -> tuple[NDArray[np.float64], bool]:
+    """Return radii that suit all, and whether each of them was asked about."""
     asked = np.unique(named_radii([radius for summary in summaries for radius in summary.asked or ()]))
     only_asked = len(asked) > 0 and all(summary.asked for summary in summaries)
     if only_asked and len(asked) <= _MOST_RADII:
-        return asked
+        return asked, True
     largest = max((summary.largest_radius for summary in summaries), default=0.0)
     if any(summary.manifest.get("norm") == "l0" for summary in summaries):
         steps: tuple[float, ...] = _WHOLE_STEPS
@@ -57,8 +67,8 @@ def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
     grids = [named_radii(radius_grid(largest, step)) for step in steps]
     fitting = [grid for grid in grids if len(grid) <= _MOST_RADII] or grids[-1:]
     if only_asked:
-        return next((grid for grid in fitting if np.isin(grid, asked).all()), _few(asked))
-    return speaking(summaries, fitting[0])
+        return next((grid for grid in fitting if np.isin(grid, asked).all()), _few(asked)), True
+    return fitting[0], False
 
 
 def print_summaries(
@@ -76,24 +86,27 @@ def print_summaries(
         intervals: add intervals over images below each row.
         reference: a run of CERTIFY to compare time with.
     """
-    grid = common_grid(summaries) if radii is None else np.unique(named_radii(radii))
+    if radii is None:
+        readings = common_readings(summaries)
+    else:
+        readings = [summary.read(np.unique(named_radii(radii))) for summary in summaries]
+    rows, grid = list[Sequence[str]](), readings[0].radii
     costs = cost_columns(summaries, reference)
     columns = ("", "images", "ACR", *(f"r={radius:g}" for radius in grid), "abst.", *costs)
-    rows = list[Sequence[str]]()
-    for place, summary in enumerate(summaries):
-        figures = _figures(summary.results, accuracy_cells(summary, grid))
+    for place, (summary, reading) in enumerate(zip(summaries, tuple(readings), strict=True)):
+        figures = _figures(summary.acr, reading, summary.abstained)
         rows.append(
-            (summary.name, str(len(summary.results)), *figures, *(cells[place] for cells in costs.values()))
+            (summary.name, str(summary.images), *figures, *(cells[place] for cells in costs.values()))
         )
         if intervals:
-            rows.append(("", "", "", *interval_cells(summary, grid)))
-        if summary.default is not None:
-            shares = summary.default.certified_accuracy(grid)
-            cells = share_cells(summary.default_reach, grid, shares)
-            rows.append(("default", "", *_figures(summary.default, cells)))
+            rows.append(("", "", "", *interval_cells(summary.results, reading)))
+        if (default := summary.default) is not None:
+            readings.append(summary.default_reach.read(default, grid))
+            figures = _figures(default.average_radius(), readings[-1], default.abstained())
+            rows.append(("default", "", *figures))
     curves = list(member_curves(summaries))
     rows.extend(row for curve in curves for row in _curve_rows(curve, grid, alone=len(curves) == 2))
-    about_cells = [*mark_lines(_read(summaries), grid), *cost_lines(list(costs))]
+    about_cells = [*mark_lines(readings), *cost_lines(list(costs))]
     if intervals:
         about_cells.append(
             f"Below each row: {CONFIDENCE:.0%} Clopper-Pearson intervals over images, rounded outward."
@@ -106,27 +119,19 @@ def print_summaries(
     )
 
 
-def _figures(results: Results, cells: Sequence[str]) -> list[str]:
+def _figures(acr: float, reading: Reading, abstained: float) -> list[str]:
     """Return ACR, certified accuracy and abstentions."""
-    return [floor_digits(results.average_radius(), 5), *cells, percent_up(results.abstained())]
+    return [floor_digits(acr, 5), *share_cells(reading), percent_up(abstained)]
 
 
 def _curve_rows(curve: MembersCurve, grid: NDArray[np.float64], *, alone: bool) -> Iterator[Sequence[str]]:
     """Yield the row of a curve made of members, and the area under it where that is not its ACR."""
     # Which members, where the table holds those of several ensembles.
     name = curve.name if alone else f"{curve.name}, {curve.ensemble.name}"
-    cells = share_cells(curve.ensemble.reach, grid, curve.certified_accuracy(grid))
+    cells = share_cells(curve.ensemble.reach.read(curve, grid))
     yield name, "", floor_digits(curve.average_radius(), 5), *cells
     if curve.is_envelope:
         yield "  area under it", "", floor_digits(curve.area(), 5)
-
-
-def _read(summaries: Sequence[Summary]) -> Iterator[tuple[Results, Reach]]:
-    """Yield whatever the cells of the table are read from."""
-    for summary in summaries:
-        yield summary.results, summary.reach
-        if summary.default is not None:
-            yield summary.default, summary.default_reach
 
 
 def _few(radii: NDArray[np.float64]) -> NDArray[np.float64]:

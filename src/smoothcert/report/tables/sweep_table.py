@@ -6,14 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from smoothcert.certificates import ACR_CAVEAT
+from smoothcert.certificates import ACR_CAVEAT, Reading
 from smoothcert.report.summary import Summary
-from smoothcert.report.tables.accuracy_cells import accuracy_cells, mark_lines, percent
+from smoothcert.report.tables.accuracy_cells import mark_lines, percent, share_cells
 from smoothcert.report.tables.blocks import make_table
-from smoothcert.report.tables.summaries import common_grid
+from smoothcert.report.tables.summaries import common_readings
 from smoothcert.report.tables.terminal import print_tables
 from smoothcert.rounding import floor_digits
 
@@ -64,7 +61,7 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
         over: name of the setting.
         rows: what `run_sweep` returned.
     """
-    grid = common_grid([row.summary for row in rows])
+    readings = common_readings([row.summary for row in rows])
     costs = (
         "heads %",
         "noisy %",
@@ -77,12 +74,12 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
     )
     table = make_table(
         f"Sweep over {over}: certified accuracy (%) at radius, rounded down, and costs",
-        (over, "ACR", *(f"r={radius:g}" for radius in grid), *costs),
+        (over, "ACR", *(f"r={radius:g}" for radius in readings[0].radii), *costs),
         (
             (
                 row.value,
-                floor_digits(row.summary.results.average_radius(), 5),
-                *accuracy_cells(row.summary, grid),
+                floor_digits(row.summary.acr, 5),
+                *share_cells(reading),
                 _range(row.head_accuracy),
                 _range(()) if row.accuracy is None else percent(row.accuracy),
                 f"{row.multiply_adds / 1e6:,.2f}",
@@ -92,14 +89,14 @@ def print_sweep(over: str, rows: Sequence[SweepRow]) -> None:
                 f"{row.memory_mb:,.0f}",
                 f"{row.certification_seconds:.3f}",
             )
-            for row in rows
+            for row, reading in zip(rows, readings, strict=True)
         ),
         costs[0],
     )
-    print_tables([table], _small_print(over, rows, grid), width=200)
+    print_tables([table], _small_print(over, rows, readings), width=200)
 
 
-def _small_print(over: str, rows: Sequence[SweepRow], grid: NDArray[np.float64]) -> Iterator[str]:
+def _small_print(over: str, rows: Sequence[SweepRow], readings: Sequence[Reading]) -> Iterator[str]:
     """Yield what each head has right, what the figures are about, and what to mind."""
     for row in rows:
         if row.head_accuracy and row.accuracy is not None:
@@ -110,7 +107,7 @@ def _small_print(over: str, rows: Sequence[SweepRow], grid: NDArray[np.float64])
         "M mult-adds: millions of multiply-adds of one forward pass. train MB: peak of the training process. "
         "cert. s/image: worker seconds."
     )
-    yield from mark_lines(((row.summary.results, row.summary.reach) for row in rows), grid)
+    yield from mark_lines(readings)
     yield from sorted({f"{row.summary.setting}, {row.summary.indices}" for row in rows})
     yield "Test images: choosing a value by this table would make its figures too good; choose on a hold-out."
     yield ACR_CAVEAT

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from smoothcert.errors import StoreError
-from smoothcert.folders import FactoryName, Facts, allowed, check_factories, load_own
+from smoothcert.folders import FactoryName, Facts, allowed, check_factories, load_onnx, load_own
 from smoothcert.workflows.auditing.report import AuditReport
 
 Origin = Mapping[str, str]
@@ -33,22 +33,21 @@ def own_model(
         report: told why there is none.
         factories: that may run.
     """
-    is_factory = source["kind"] == "factory"
-    place = _factory(source, given, report, factories) if is_factory else _file(run, origin, given, report)
-    if place is None:
-        return None
+    told = {
+        "num_classes": manifest["num_classes"],
+        "input_shape": manifest["input_shape"],
+        "mean": source.get("mean"),
+        "std": source.get("std"),
+    }
+    if source["kind"] != "factory":
+        file = _file(run, origin, given, report)
+        # As an ONNX file whatever its name: what a run says is never taken for the name of a factory.
+        return None if file is None else load_onnx(file, Facts.checked(**told)).model
+    factory = _factory(source, given, report, factories)
     weights = _weights(source, run, origin, report) if "weights" in source else None
-    if "weights" in source and weights is None:
+    if factory is None or ("weights" in source and weights is None):
         return None
-    facts = Facts.checked(
-        arguments=source.get("arguments"),
-        weights=weights,
-        num_classes=manifest["num_classes"],
-        input_shape=manifest["input_shape"],
-        mean=source.get("mean"),
-        std=source.get("std"),
-    )
-    return load_own(place, facts).model
+    return load_own(factory, Facts.checked(**told, arguments=source.get("arguments"), weights=weights)).model
 
 
 def _factory(
@@ -68,13 +67,13 @@ def _factory(
     return str(name)
 
 
-def _file(run: Path, origin: Origin, given: str | Path | None, report: AuditReport) -> str | None:
+def _file(run: Path, origin: Origin, given: str | Path | None, report: AuditReport) -> Path | None:
     if given is None and "model" not in origin:
         report.note("the run does not say where its model is; give it with --model FILE")
         return None
     path = Path(given) if given is not None else run / origin["model"]
     if path.is_file():
-        return str(path)
+        return path
     if given is not None:
         raise StoreError(f"there is no file {path}; give the ONNX file that was certified")
     report.note(f"its model is no longer at {path.resolve()}; give the file with --model")

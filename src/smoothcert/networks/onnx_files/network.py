@@ -11,7 +11,7 @@ from torch import nn
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks.composite import Composite, digest_of_parts
 from smoothcert.networks.normalize import Normalize
-from smoothcert.networks.onnx_graph import OnnxGraph
+from smoothcert.networks.onnx_files.graph import OnnxGraph
 
 
 class OnnxNetwork(Composite):
@@ -30,6 +30,10 @@ class OnnxNetwork(Composite):
     ) -> None:
         super().__init__()
         self.graph = graph
+        # As a tensor, so that the digest of whatever holds this network covers the file.
+        self.register_buffer(
+            "file_digest", torch.tensor(list(bytes.fromhex(graph.sha256)), dtype=torch.uint8)
+        )
         self.normalize = None
         if mean is not None or std is not None:
             self.normalize = Normalize(graph.input_shape, mean, std)

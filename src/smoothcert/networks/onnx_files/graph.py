@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.errors import ModelOutputError
-from smoothcert.networks.onnx_session import onnx_session, runtime_reason
+from smoothcert.networks.onnx_files.session import onnx_session, runtime_reason
 
 
 class OnnxGraph:
