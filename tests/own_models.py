@@ -1,7 +1,6 @@
 """Models of a user's own, made without this package: ONNX files by hand, Python files with factories."""
 
 import numpy as np
-import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 import smoothcert as sc
@@ -97,6 +96,3 @@ def save_net(folder, name="net.py", text=NET):
     marker = folder / "it-ran"
     (folder / name).write_text(text.replace("{marker!r}", repr(str(marker))))
     return folder / name, marker
-
-
-__all__ = ["NET", "nearest_mean", "onnx", "onnx_model", "save_net", "save_onnx"]

@@ -103,21 +103,23 @@ def load_onnx(path: Path, facts: Facts) -> OwnModel:
 
 def _of_factory(name: FactoryName, facts: Facts) -> OwnModel:
     check_normalisation(facts.mean, facts.std)
+    from_folder = facts.weights is not None and kind_of(facts.weights) == "folder"
+    if facts.input_shape is None and not from_folder:
+        raise InvalidArgumentError(
+            f"input_shape is needed: {name} does not say which images its network takes; give it, such as 3,32,32"
+        )
     model = build(name, facts.arguments)
     network, card = model, None
     if not isinstance(model, nn.Module):
         facts.refuse_all(
             f"is for torch modules, and {name} returned a {type(model).__name__}", "weights", "mean", "std"
         )
-    elif facts.weights is not None and kind_of(facts.weights) == "folder":
+    elif from_folder and facts.weights is not None:
         model, card = fill_from_folder(model, facts.weights)
         facts = _with_card(facts, card)
     elif facts.weights is not None:
         fill(model, read_state(facts.weights), str(facts.weights))
-    if facts.input_shape is None:
-        raise InvalidArgumentError(
-            f"input_shape is needed: {name} does not say which images its network takes; give it, such as 3,32,32"
-        )
+    assert facts.input_shape is not None
     if card is None and facts.mean is not None and isinstance(model, nn.Module):
         model = with_normalisation(model, facts.input_shape, facts.mean, facts.std).eval()
     classes = _classes(model, name, facts)
