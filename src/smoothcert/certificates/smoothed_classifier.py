@@ -43,7 +43,7 @@ class SmoothedClassifier:
         allow_any_range: accept images with values outside [0, 1].
         input_shape: shape of one image, where it is known; other shapes are refused before the model sees them.
         class_names: names for the classes, where known.
-        folder: the model folder it was loaded from, noted for audits; changes nothing.
+        folder: the model folder or file it was loaded from, noted for audits; changes nothing.
     """
 
     def __init__(
@@ -74,6 +74,9 @@ class SmoothedClassifier:
         self.fitted: tuple[HoldoutUse, ...] = ()
         # What its card says; `sc.certify` says so where it is asked about something else.
         self.trained_for: TrainedFor | None = None
+        # Of a file or a factory of the user's own: what a run's manifest says about it, and where its weights are.
+        self.source: dict[str, Any] | None = None
+        self.weights: Path | None = None
         self._last_engine: tuple[Any, Engine] | None = None
 
     def __repr__(self) -> str:
@@ -177,7 +180,7 @@ class SmoothedClassifier:
         """
         (subject,) = _refuse_panel(subjects_of(self.model))
         how = self._bound((subject,), procedure, alpha, seed, engine, example, images)
-        return Certification(**how, model=subject.identity, ensemble=subject.ensemble)
+        return Certification(**how, model=subject.identity, ensemble=subject.ensemble, source=self.source)
 
     def panel_certification(
         self,

@@ -22,6 +22,7 @@ GROUPS = (NOISE,)
 def predict(
     ctx: typer.Context,
     model: opt.ModelFolder,
+    own: opt.OwnModel,
     source: opt.Source,
     indices: Annotated[
         str, typer.Option("--indices", help="Test images A:B.", rich_help_panel="Test images")
@@ -42,8 +43,8 @@ def predict(
 
       smoothcert predict demo/models/ensemble --dataset digits --indices 0:5
     """
-    classifier = choose_classifier(model, NOISE.given(ctx))
-    images = source.load(model)
+    images = source.load(model, own.weights)
+    classifier = choose_classifier(model, NOISE.given(ctx), own.facts(model, images))
     answers, secret = [], check_seed(opt.choose_seed(seed))
     picked = data.select_indices(len(images), indices=indices)
     certificates.check_match(classifier, images, picked)

@@ -1,4 +1,4 @@
-from .arrays import MOST_CLASSES
+from .arrays import MOST_CLASSES, checked_names
 from .augment import AUGMENTATIONS, Augmentation, augmented_batch, crop_flip
 from .dataset import Dataset
 from .decoding import close_decoders
@@ -6,7 +6,7 @@ from .idx import read_idx
 from .loading import DATASETS, load_dataset
 from .pictures import PictureFiles
 from .source import DataSource, Request
-from .splits import held_out
+from .splits import held_out, holdout_size
 from .subsets import check_indices, parse_subset, select_indices
 
 __all__ = [
@@ -20,9 +20,11 @@ __all__ = [
     "Request",
     "augmented_batch",
     "check_indices",
+    "checked_names",
     "close_decoders",
     "crop_flip",
     "held_out",
+    "holdout_size",
     "load_dataset",
     "parse_subset",
     "read_idx",

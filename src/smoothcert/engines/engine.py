@@ -36,6 +36,9 @@ class Engine(ABC):
         "torch"  # the engine that runs what this one cannot; None if it runs everything
     )
     takes_parts: ClassVar[bool] = True  # whether of a model that exits early it runs every part by itself
+    runs_onnx_files: ClassVar[bool] = (
+        False  # whether it runs what is an ONNX file, or has one among its members
+    )
     exits_early: ClassVar[bool] = False  # whether rows may cost fewer evaluations than `evaluations_per_vote`
     gathers: ClassVar[int] = 1  # batches that suit a core's cache which it likes to be given at once
 

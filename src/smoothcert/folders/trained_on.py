@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from smoothcert.folders.card_fields import UNKNOWN
 from smoothcert.folders.ensemble_card import EnsembleCard
 from smoothcert.folders.ensemble_folder import read_any_card
 from smoothcert.folders.membership import is_ensemble, refuse_labyrinth
@@ -13,7 +14,7 @@ from smoothcert.folders.model_card import ModelCard
 def trained_on(folder: str | Path, card: ModelCard | EnsembleCard | None = None) -> tuple[str, ...]:
     """Return the names of the data sets that a model, or any member of an ensemble, was trained on, each once.
 
-    Not a look at the data: the cards are believed.
+    Not a look at the data: the cards are believed. None at all where they do not know.
 
     Args:
         folder: of a model or an ensemble.
@@ -28,5 +29,6 @@ def trained_on(folder: str | Path, card: ModelCard | EnsembleCard | None = None)
 def _names(folder: Path, card: ModelCard | EnsembleCard | None = None) -> list[str]:
     card = read_any_card(folder) if card is None else card
     if not isinstance(card, EnsembleCard):
-        return [card.dataset["name"]]
+        name = card.dataset["name"]
+        return [] if name == UNKNOWN else [name]
     return [name for member in card.members for name in _names(folder / member.path)]

@@ -12,6 +12,7 @@ import typer
 from smoothcert import data, folders
 from smoothcert.cli.options.paths import path_option
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.reading import kind_of
 from smoothcert.visible import brief
 
 _PANEL = "Test images"
@@ -31,9 +32,16 @@ class Source:
         Path | None, path_option("--data-dir", text="Where the data set's files are.", panel=_PANEL)
     ] = None
 
-    def load(self, model: Path) -> data.Dataset:
-        """Read the test split of the named data set, or of that which a model, or all of its members, learnt from."""
-        return data.load_dataset(self.dataset or _own_dataset(model), split="test", data_dir=self.data_dir)
+    def load(self, model: Path, weights: Path | None = None) -> data.Dataset:
+        """Read the test split of the named data set, or of that which a model, or all of its members, learnt from.
+
+        Args:
+            model: its folder; of a file or a factory, the folder of its weights says on what it was trained.
+            weights: of a factory.
+        """
+        teller = weights if weights is not None and kind_of(weights) == "folder" else model
+        name = self.dataset or _own_dataset(teller)
+        return data.load_dataset(name, split="test", data_dir=self.data_dir)
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,11 @@ class Subset:
 
 
 def _own_dataset(model: Path) -> str:
-    names = folders.trained_on(model)
+    names = () if folders.is_own(model) else folders.trained_on(model)
+    if not names:
+        raise InvalidArgumentError(
+            f"--dataset is needed: {model} does not say on what it was trained; known: {', '.join(data.DATASETS)}"
+        )
     if len(names) > 1 or names[0] not in data.DATASETS:
         raise InvalidArgumentError(
             f"--dataset is needed: {model} was trained on {', '.join(map(brief, names))}, and "

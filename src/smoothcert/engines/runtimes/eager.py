@@ -16,6 +16,7 @@ class EagerEngine(TorchEngine):
 
     otherwise: ClassVar[str | None] = None
     takes_parts: ClassVar[bool] = False
+    runs_onnx_files: ClassVar[bool] = True
     _folds: ClassVar[bool] = False
 
     @classmethod
