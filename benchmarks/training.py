@@ -16,6 +16,7 @@ from smoothcert.data import Dataset
 from smoothcert.networks import create_model
 from smoothcert.training import TrainConfig
 from smoothcert.training.loop import Loop, make_optimizer
+from smoothcert.training.materials import Materials
 
 BARE, GAUSSIAN = "bare loop", "gaussian"
 METHODS: dict[str, dict[str, Any]] = {
@@ -92,7 +93,7 @@ def _method(method: str, hyper: dict[str, Any], settings: Settings) -> tuple[Dra
     model = create_model(NETWORK, num_classes=CLASSES, input_shape=SHAPE)
     config = config.changed(batch_size=batch)
     fabric = Fabric(accelerator="cpu", devices=1)
-    loop = Loop(fabric, model, make_optimizer(model, config), dataset, config, seed=0)
+    loop = Loop(fabric, model, make_optimizer(model, config), Materials(dataset), config, seed=0)
     return lambda: loop.epoch(0).images, objective.cost
 
 

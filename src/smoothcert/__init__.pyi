@@ -23,13 +23,30 @@ from .ensembles import (
     Panel,
     VotingEnsemble,
 )
-from .folders import EnsembleCard, ModelCard, load_model, make_ensemble, save_ensemble
+from .folders import EnsembleCard, ModelCard, import_model, load_model, make_ensemble, save_ensemble
 from .networks import Denoised, MultiHead, create_model
 from .noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, NoiseLaw, Uniform
 from .report import write_report
 from .sampling import Counts
 from .store import AttackedImage, AttackResults, Attempt, Run
-from .training import Objective, Recipe, TrainConfig, fine_tune, load_recipe, train
+from .training import (
+    AdvMacer,
+    Consistency,
+    ConsistencySmoothAdv,
+    GaussianAugmentation,
+    Macer,
+    Objective,
+    Recipe,
+    SmoothAdv,
+    SmoothMix,
+    StabilityTraining,
+    StandardTraining,
+    TrainConfig,
+    fine_tune,
+    fit,
+    load_recipe,
+    train,
+)
 from .workflows import AuditReport, Finding, attack_images, audit, certify, certify_panel
 
 __version__: str
@@ -37,6 +54,7 @@ __version__: str
 __all__ = [
     "Adaptive",
     "AdaptiveEnsemble",
+    "AdvMacer",
     "AttackResults",
     "AttackedImage",
     "Attempt",
@@ -44,6 +62,8 @@ __all__ = [
     "Certificate",
     "Consensus",
     "ConsensusEnsemble",
+    "Consistency",
+    "ConsistencySmoothAdv",
     "Counts",
     "Dataset",
     "Denoised",
@@ -53,9 +73,11 @@ __all__ = [
     "Finding",
     "FixedSample",
     "Gaussian",
+    "GaussianAugmentation",
     "GridGaussian",
     "GroupSequential",
     "Laplace",
+    "Macer",
     "ModelCard",
     "MultiHead",
     "NoiseLaw",
@@ -68,8 +90,12 @@ __all__ = [
     "Results",
     "Run",
     "Sequential",
+    "SmoothAdv",
+    "SmoothMix",
     "SmoothedClassifier",
+    "StabilityTraining",
     "Staged",
+    "StandardTraining",
     "Tally",
     "TrainConfig",
     "Uniform",
@@ -82,6 +108,8 @@ __all__ = [
     "create_model",
     "errors",
     "fine_tune",
+    "fit",
+    "import_model",
     "load_classifier",
     "load_dataset",
     "load_model",

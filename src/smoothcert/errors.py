@@ -47,6 +47,14 @@ class CheckpointError(SmoothcertError):
     """A model folder is missing a part, is damaged, or its weights do not match their digest."""
 
 
+class ModuleNeededError(CheckpointError):
+    """A model folder's network is code of the user's own, which nothing runs unless the user hands it in."""
+
+
+class FactoryError(SmoothcertError):
+    """A user's own factory cannot be imported, raised an error, or built no model."""
+
+
 class StoreError(SmoothcertError):
     """A run folder cannot be read or written."""
 

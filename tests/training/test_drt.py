@@ -171,7 +171,7 @@ def test_drt(rho1, rho2):
         ]
     )
     assert 1 <= (right.sum(axis=0) >= 2).sum() < ROWS, "some image has a pair of right members, some has none"
-    parts = compare(Drt(rho1, rho2), inputs, LABELS)
+    parts = compare(Drt(rho1=rho1, rho2=rho2), inputs, LABELS)
     assert (parts["gradient_diversity"] > 0.01) == (rho1 > 0)
     assert (parts["confidence_margin"] < -0.01) == (rho2 > 0)
 
@@ -211,7 +211,9 @@ def test_one_right_member_has_a_margin_and_no_pair():
     for one, bias in zip(model.members, (0, 1, 1), strict=True):
         one[2].bias.data[bias] += 100.0
     labels = torch.zeros(ROWS, dtype=torch.int64)
-    parts = Drt(1.0, 1.0).loss(Step(model, torch.from_numpy(the_images()), labels, the_source(), Moment()))
+    parts = Drt(rho1=1.0, rho2=1.0).loss(
+        Step(model, torch.from_numpy(the_images()), labels, the_source(), Moment())
+    )
     assert parts["gradient_diversity"].item() == 0
     assert parts["confidence_margin"].item() == pytest.approx(-1.0)
 

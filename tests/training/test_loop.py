@@ -12,10 +12,11 @@ from smoothcert.data import Dataset
 from smoothcert.networks import MultiHead
 from smoothcert.noise import Gaussian
 from smoothcert.seeding import generator_for
-from smoothcert.training import SCHEDULES, Moment, NoiseSource, Step, TrainConfig, fit, noisy_accuracy
+from smoothcert.training import SCHEDULES, Moment, NoiseSource, Step, TrainConfig, noisy_accuracy, run_epochs
 from smoothcert.training.accuracy import head_accuracies
 from smoothcert.training.batches import chosen_images
 from smoothcert.training.learning_rate import has_dropped
+from smoothcert.training.materials import Materials
 from smoothcert.training.objectives.gaussian import GaussianAugmentation
 from truth import CENTRE, HalfSpace
 
@@ -60,10 +61,9 @@ def test_fit_learns_a_line_without_torch_s_global_generator():
     dataset = Dataset.from_arrays(points, (points[:, 0] > 0).astype(np.int64))
     model = nn.Linear(1, 2)
     state = torch.random.get_rng_state()
-    state_at_end = fit(
+    state_at_end = run_epochs(
         model,
-        dataset,
-        dataset,
+        Materials(dataset, dataset),
         config=TrainConfig(epochs=30, lr=1.0, batch_size=7, sigma=0.01),
         seed=3,
     )

@@ -26,6 +26,7 @@ class Certification(VoteSource):
         law: description of the noise, for the certificates.
         images: how many there will be, for choices about speed.
         ensemble: record of a classifier that is an ensemble, for manifests; None for others.
+        source: where a classifier that no folder describes is from, for manifests; None for others.
         answer: which of the engine's answers is the classifier's.
 
     The other arguments are those of `VoteSource`.
@@ -38,6 +39,7 @@ class Certification(VoteSource):
     law: dict[str, Any]
     images: int = 1
     ensemble: dict[str, Any] | None = None
+    source: dict[str, Any] | None = None
     answer: int = 0
 
     def sampling(self, index: int, image: torch.Tensor, saved: Any = None) -> ImageSampling[Verdict]:

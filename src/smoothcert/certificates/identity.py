@@ -50,6 +50,15 @@ def is_settled(identity: str) -> bool:
     return not identity.endswith(_UNSETTLED)
 
 
+def code_fingerprint(value: Any) -> str:
+    """Return a fingerprint of the code, structure and settings of a module or function, 16 hex digits.
+
+    Not of weights: those of a module that are trained or loaded are left out. It follows what `identities` follows, and
+    like there, what is read from files or the network is not in it.
+    """
+    return Fingerprint(lambda part: "").text(value)
+
+
 def _digested(model: Any) -> list[tuple[Any, str | None]]:
     """Return the classifiers that a model answers for, each module with the digest of its weights."""
     return [

@@ -23,7 +23,7 @@ class TrainedFor:
     """What the card of a model folder, or the cards of its members, say about the training.
 
     Args:
-        datasets: names of the data sets, each once.
+        datasets: names of the data sets, each once; none where they are not known.
         noise: law of the noise.
         class_names: one name per class.
     """
@@ -35,11 +35,11 @@ class TrainedFor:
     def mismatch(self, dataset: Dataset, noise: NoiseLaw) -> str | None:
         """Say in one line which of data set, classes and noise are others than in training; None if none is."""
         other = []
-        if dataset.name not in self.datasets:
+        if self.datasets and dataset.name not in self.datasets:
             other.append(f"on data set {dataset.name} (trained on {', '.join(self.datasets)})")
         # Arrays without names of their own have numbers for classes, which say nothing.
         unnamed = dataset.name not in DATASETS and dataset.class_names == _numbers(dataset)
-        if not unnamed and dataset.class_names != self.class_names:
+        if self.datasets and not unnamed and dataset.class_names != self.class_names:
             other.append("with other classes")
         if noise != self.noise and not self.noise.is_same(noise):
             other.append(f"under {_called(noise)} noise (trained under {_called(self.noise)})")

@@ -21,6 +21,7 @@ COMMANDS = {
     "train": "train:train",
     "sweep": "sweep:sweep",
     "ensemble": "ensemble:ensemble",
+    "describe": "describe:describe",
     "certify": "certify:certify",
     "predict": "predict:predict",
     "attack": "attack:attack",

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import numpy as np
 import typer
 
-from smoothcert import attacks, certificates, noise, report, store, workflows
+from smoothcert import attacks, certificates, folders, noise, report, store, workflows
 from smoothcert.atomic import write_atomically
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, choose_classifier
@@ -56,6 +56,7 @@ class Attacking:
 def attack(
     ctx: typer.Context,
     model: opt.ModelFolder,
+    own: opt.OwnModel,
     out: Annotated[Path, opt.folder_option("--out", text="Folder to write to.")],
     source: opt.Source,
     subset: opt.Subset,
@@ -86,10 +87,10 @@ def attack(
 
       smoothcert attack demo/models/ensemble --method autoattack --m 32 --first 20 --radii 0.5 --out attacks/auto
     """
-    images = source.load(model)
+    images = source.load(model, own.weights)
     certified = None if run is None else store.Run.open(run)
     picked = subset.pick(images)
-    classifier = _classifier(model, NOISE.given(ctx), certified)
+    classifier = _classifier(model, NOISE.given(ctx), own.facts(model, images), certified)
     try:
         results = workflows.attack_images(
             classifier,
@@ -121,14 +122,17 @@ def attack(
 def _write_page(results: store.AttackResults, run: store.Run, name: str, model: Path, out: Path) -> None:
     """Write the page of a run all of whose images were attacked."""
     title = f"{name} under attack"
-    report.write_report({name: run}, out / "report.html", title=title, attack=results, models={name: model})
+    places = {} if folders.is_own(model) else {name: model}
+    report.write_report({name: run}, out / "report.html", title=title, attack=results, models=places)
 
 
-def _classifier(model: Path, given: dict[str, Any], run: store.Run | None) -> certificates.SmoothedClassifier:
-    """Load a model folder, under the noise of the run unless the options say another."""
+def _classifier(
+    model: Path, given: dict[str, Any], facts: dict[str, Any], run: store.Run | None
+) -> certificates.SmoothedClassifier:
+    """Load a model, under the noise of the run unless the options say another."""
     if run is None or given:
-        return choose_classifier(model, given)
-    return certificates.load_classifier(model, noise=noise.noise_from(dict(run.manifest["noise"])))
+        return choose_classifier(model, given, facts)
+    return certificates.load_classifier(model, noise=noise.noise_from(dict(run.manifest["noise"])), **facts)
 
 
 def _draw(results: store.AttackResults, run: store.Run | None, out: Path) -> None:

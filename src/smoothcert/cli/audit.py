@@ -20,7 +20,14 @@ def audit(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="Run folder.")],
     model: Annotated[
         Path | None,
-        typer.Option("--model", help="Folder of the model; by default where the run says it was."),
+        typer.Option("--model", help="Folder or file of the model; by default where the run says it was."),
+    ] = None,
+    factory: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--factory",
+            help="Let this factory run, which the run or its model folder names: none does by itself.",
+        ),
     ] = None,
     dataset: Annotated[
         str | None,
@@ -51,6 +58,8 @@ def audit(
     Example:
 
       smoothcert audit demo/runs/ensemble --fraction 0.1
+
+      smoothcert audit runs/own --factory net.py:make
     """
     report = workflows.audit(
         run,
@@ -62,6 +71,7 @@ def audit(
         workers=workers,
         batch_size=batch_size,
         show_progress=True,
+        factories=factory or (),
     )
     if as_json:
         print(json.dumps(report.to_json(), indent=2))

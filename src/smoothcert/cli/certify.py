@@ -50,6 +50,7 @@ class Preview:
 def certify(
     ctx: typer.Context,
     model: opt.ModelFolder,
+    own: opt.OwnModel,
     source: opt.Source,
     subset: opt.Subset,
     running: opt.Running,
@@ -77,6 +78,12 @@ def certify(
 
       smoothcert certify demo/models/ensemble --first 100 --n 1000 --with-members --out runs/compared
 
+      smoothcert certify net.onnx --sigma 0.25 --dataset cifar10 --data-dir data --mean 0.49,0.48,0.45
+      --std 0.25,0.24,0.26 --out runs/net
+
+      smoothcert certify net.py:make --factory-args depth=20 --weights net.pt --sigma 0.25 --dataset digits
+      --out runs/own
+
       smoothcert certify models/mine --dataset my.npz --every 20 --max 500 --out runs/mine
     """
     procedure = choose_procedure(PROCEDURE.given(ctx))
@@ -84,8 +91,8 @@ def certify(
         raise InvalidArgumentError(
             "--out is missing; give the folder to write the run to, such as --out runs/a"
         )
-    images = source.load(model)
-    classifier = choose_classifier(model, NOISE.given(ctx))
+    images = source.load(model, own.weights)
+    classifier = choose_classifier(model, NOISE.given(ctx), own.facts(model, images))
     picked, how = subset.pick(images), running.settings()
     if preview.dry_run:
         started = time.process_time()  # in the end a run takes as long to get here

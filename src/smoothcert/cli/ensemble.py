@@ -10,11 +10,11 @@ import typer
 from smoothcert import folders, report
 from smoothcert.cli import options as opt
 from smoothcert.cli.ensemble_told import ensemble_sentence
-from smoothcert.cli.members import EXITS, choose_early_exit
+from smoothcert.cli.members import EXITS, NOISE, choose_early_exit, choose_noise
 from smoothcert.cli.per_input import run_per_input
 from smoothcert.progress import progress
 
-GROUPS = (EXITS,)
+GROUPS = (EXITS, NOISE)
 """Options that come from members."""
 
 
@@ -23,9 +23,14 @@ def ensemble(
     ctx: typer.Context,
     members: Annotated[
         list[Path],
-        opt.path_argument("MEMBERS...", "Folders of models or of ensembles, or one multi-head network."),
+        opt.path_argument(
+            "MEMBERS...",
+            "Folders of models or of ensembles, or one multi-head network; net.onnx and factories are kept in "
+            "OUT/member-0, ..",
+        ),
     ],
     out: Annotated[Path, opt.folder_option("--out", text="Folder to write the ensemble to.")],
+    own: opt.OwnMembers,
     voting: opt.Voting,
     choosing: opt.Choosing,
     claims: opt.Claims,
@@ -49,6 +54,9 @@ def ensemble(
 ) -> None:
     """Make one classifier of several, or of the heads of one network; their folders stay where they are.
 
+    Members that are ONNX files or Python factories (package.module:factory, path/file.py:factory, whose code then
+    runs) get folders of their own in OUT.
+
     Weights and order are chosen on the hold-out split, never on test images, and the folder records by which images.
 
     Example:
@@ -65,6 +73,8 @@ def ensemble(
       smoothcert ensemble models/five-heads --consensus 2 --order-by-holdout --dataset digits --out models/heads
 
       smoothcert ensemble models/a models/b --per-input --by-label --dataset digits --first 100 --out claims
+
+      smoothcert ensemble a.onnx b.onnx --sigma 0.25 --out models/of-files
     """
     stops = EXITS.given(ctx)
     claims.check(subset, {**opt.typed(voting, choosing), **stops})
@@ -78,13 +88,17 @@ def ensemble(
         }
         run_per_input(members, out, claims=claims, subset=subset, **where)
         return
-    settings = {
-        **choosing.settings(dataset, data_dir, draws, members),
-        **voting.settings(),
-        "early_exit": choose_early_exit(stops),
-        "seed": number,
-    }
-    for folder, card in _make(members, out, prefixes, settings).items():
+    law = choose_noise(None, NOISE.given(ctx))
+    with folders.imported(members, out, law, own.weights(), own.facts(members, law)) as places:
+        settings = {
+            **choosing.settings(dataset, data_dir, draws, places),
+            **voting.settings(),
+            "early_exit": choose_early_exit(stops),
+            "seed": number,
+            "module": own.modules(members),
+        }
+        made = _make(places, out, prefixes, settings)
+    for folder, card in made.items():
         report.say(ensemble_sentence(card, folder))
 
 

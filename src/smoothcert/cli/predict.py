@@ -23,6 +23,7 @@ _FEW = 10  # images, where nothing is said
 def predict(
     ctx: typer.Context,
     model: opt.ModelFolder,
+    own: opt.OwnModel,
     source: opt.Source,
     subset: opt.Subset,
     n: Annotated[int, typer.Option("--n", help="Votes per image.")] = 1_000,
@@ -41,8 +42,8 @@ def predict(
 
       smoothcert predict demo/models/ensemble --dataset digits --indices 0:5
     """
-    classifier = choose_classifier(model, NOISE.given(ctx))
-    images = source.load(model)
+    images = source.load(model, own.weights)
+    classifier = choose_classifier(model, NOISE.given(ctx), own.facts(model, images))
     answers, secret = [], check_seed(opt.choose_seed(seed))
     picked = subset.pick(images) if subset.is_chosen else range(len(images))[:_FEW]
     certificates.check_match(classifier, images, picked)

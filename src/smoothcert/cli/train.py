@@ -24,6 +24,8 @@ from smoothcert.folders import (
     CARD_FILE,
     ENSEMBLE_FILE,
     EnsembleCard,
+    FactoryName,
+    modules_of,
     read_card,
     read_record,
     save_ensemble,
@@ -54,6 +56,13 @@ def train(
             help="Train so many, seeds SEED, SEED+1, .. (from 0 by default), and their soft ensemble.",
         ),
     ] = None,
+    factory: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--factory",
+            help="Let this factory run, which the recipe names as its network: no recipe runs code by itself.",
+        ),
+    ] = None,
     start: Annotated[
         list[Path] | None,
         path_option(
@@ -80,6 +89,8 @@ def train(
 
       smoothcert train digits-gaussian --model resnet8 --heads 5 --split stage3 --out models/heads
 
+      smoothcert train mine.yaml --factory net.py:make --out models/mine
+
       smoothcert train digits-drt --from models/five/ensemble --out models/diverse
 
       smoothcert train digits-denoiser-stability --classifier models/clean --out models/denoised
@@ -87,32 +98,37 @@ def train(
     config = training.config(recipe, chosen_row(recipe, ROWS.given(ctx)), changes)
     # Resumed, because the same command goes on after a stop.
     where = {**vars(devices), "resume": True, "on_epoch": tell_epoch, "show_progress": True}
+    named = [*(factory or [])]
+    if changes.model is not None and FactoryName.read(changes.model) is not None:  # named by the user, now
+        named.append(changes.model)
     try:
         if start is not None:
             _fine_tune(config, start, members, out, where)
         elif members is not None:
-            _train_members(config, members, out, where)
+            _train_members(config, members, out, where, named)
         else:
-            _train(config, out, where)
+            _train(config, out, where, named)
     except KeyboardInterrupt:
         print("stopped; the same command continues after the last finished epoch", file=sys.stderr)
         raise typer.Exit(130) from None
 
 
-def _train(config: TrainConfig, out: Path, where: dict[str, Any]) -> None:
+def _train(config: TrainConfig, out: Path, where: dict[str, Any], factories: list[str]) -> None:
     """Train one model, or say that there is nothing left to do, and tell of it."""
     tell_before(out, out / CARD_FILE)
-    tell_trained(run_training(config, out, **where), out)
+    tell_trained(run_training(config, out, **where, factories=factories), out)
 
 
-def _train_members(config: TrainConfig, members: int, out: Path, where: dict[str, Any]) -> None:
+def _train_members(
+    config: TrainConfig, members: int, out: Path, where: dict[str, Any], factories: list[str]
+) -> None:
     """Train members one after the other, and their soft vote."""
     folders = _member_folders(out, members)
     first = config.seed or 0
     for number, folder in enumerate(folders):
         say(f"member {number} ({number + 1} of {members})", error=True)
-        _train(config.changed(seed=first + number), folder, where)
-    save_ensemble(folders, out / "ensemble")
+        _train(config.changed(seed=first + number), folder, where, factories)
+    save_ensemble(folders, out / "ensemble", module=modules_of(None, factories))
     say(f"{out / 'ensemble'}: soft vote of {members} members")
 
 

@@ -1,4 +1,4 @@
-from .arrays import MOST_CLASSES
+from .arrays import MOST_CLASSES, checked_names
 from .augment import AUGMENTATIONS, Augmentation, augmented_batch, crop_flip
 from .dataset import Dataset
 from .decoding import close_decoders
@@ -8,7 +8,7 @@ from .loading import DATASETS, find_source, load_dataset
 from .pictures import PictureFiles
 from .pil_images import is_pil_image, pil_pixels
 from .source import DataSource, Request
-from .splits import held_out
+from .splits import held_out, holdout_size
 from .subsets import check_indices, parse_subset, select_indices
 from .torch_data import TorchData, is_torch_data
 
@@ -24,10 +24,12 @@ __all__ = [
     "TorchData",
     "augmented_batch",
     "check_indices",
+    "checked_names",
     "close_decoders",
     "crop_flip",
     "find_source",
     "held_out",
+    "holdout_size",
     "is_channels_last",
     "is_pil_image",
     "is_torch_data",

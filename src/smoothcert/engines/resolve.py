@@ -14,7 +14,7 @@ from smoothcert.engines.outside import refuse_unproven
 from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.workload import Model, Workload, device_of
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.networks import MIN_ROWS, Composite
+from smoothcert.networks import MIN_ROWS, Composite, holds_onnx
 from smoothcert.noise import NoiseLaw
 from smoothcert.visible import brief
 
@@ -37,6 +37,12 @@ def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: i
             raise InvalidArgumentError(
                 f"engine {name!r} needs the model on {place}, but it is on {device.type}, where the noise is "
                 f"another; move it with model.to({place!r})"
+            )
+        if holds_onnx(model) and not ENGINES[wanted].runs_onnx_files:
+            able = ", ".join(known for known in ENGINES if ENGINES[known].runs_onnx_files)
+            raise InvalidArgumentError(
+                f"engine {name!r} cannot run an ONNX file, which is no torch network; leave the engine out, or choose "
+                f"one of {able}"
             )
         return name_on(wanted, device)
     workload = Workload(model, example, planned_votes)
@@ -68,7 +74,10 @@ def build_engine(
             # One of another package could name itself, and so on for ever.
             wanted = (Engine if ENGINES.package_of(wanted) else ENGINES[wanted]).otherwise
     else:
-        raise InvalidArgumentError(f"engine {name} cannot run this model ({reason}); choose another engine")
+        rule = engine_rule("auto", model, example, 1)
+        raise InvalidArgumentError(
+            f"engine {name} cannot run this model: {reason}; leave the engine out, or choose {rule}"
+        )
     if reason is not None:
         used = engine.engine_name
         _log.warning("engine %s cannot run this model: %s; running it with %s", name, reason, used)

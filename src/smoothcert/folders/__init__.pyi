@@ -2,12 +2,23 @@ from .agreement import check_agreement
 from .build import make_ensemble
 from .build_prefixes import make_prefixes, prefix_name
 from .checkpoint import CARD_FILE, load_checkpoint, read_card, save_checkpoint
+from .code_entry import CodeEntry
 from .denoised_folder import classifier_card, denoise, denoised_entry
 from .ensemble_card import MOST_MEMBERS, EnsembleCard
 from .ensemble_folder import load_model, read_any_card, save_ensemble
 from .member_folders import gather_members
 from .membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from .model_card import LEFT_OUT, ModelCard, drop_unset, first_fault, read_record
+from .module_source import Modules, ModuleSource, NoModules, module_source
+from .own.factory import run_factory
+from .own.factory_name import FactoryName, allowed, check_factories
+from .own.facts import Facts
+from .own.importing import import_model
+from .own.members import imported
+from .own.own_model import OwnModel, is_own, load_onnx, load_own, refuse_no_model
+from .own.permitted import modules_of
+from .own_network import copy_module
+from .tensors import checked_state
 from .trained_on import held_out_by, trained_on
 from .weights_file import WeightsFile, open_weights
 
@@ -16,28 +27,48 @@ __all__ = [
     "ENSEMBLE_FILE",
     "LEFT_OUT",
     "MOST_MEMBERS",
+    "CodeEntry",
     "EnsembleCard",
+    "FactoryName",
+    "Facts",
     "ModelCard",
+    "ModuleSource",
+    "Modules",
+    "NoModules",
+    "OwnModel",
     "WeightsFile",
+    "allowed",
     "check_agreement",
+    "check_factories",
+    "checked_state",
     "classifier_card",
+    "copy_module",
     "denoise",
     "denoised_entry",
     "drop_unset",
     "first_fault",
     "gather_members",
     "held_out_by",
+    "import_model",
+    "imported",
     "is_ensemble",
+    "is_own",
     "load_checkpoint",
     "load_model",
+    "load_onnx",
+    "load_own",
     "make_ensemble",
     "make_prefixes",
+    "module_source",
+    "modules_of",
     "open_weights",
     "prefix_name",
     "read_any_card",
     "read_card",
     "read_record",
     "refuse_labyrinth",
+    "refuse_no_model",
+    "run_factory",
     "save_checkpoint",
     "save_ensemble",
     "trained_on",

@@ -24,6 +24,7 @@ from smoothcert.folders.ensemble_folder import check_folders, save_ensemble
 from smoothcert.folders.from_card import ensemble_from
 from smoothcert.folders.member_folders import gather_members
 from smoothcert.folders.membership import ENSEMBLE_FILE
+from smoothcert.folders.module_source import Modules
 
 
 def make_ensemble(
@@ -40,6 +41,7 @@ def make_ensemble(
     draws: int = 10,
     seed: int | None = None,
     on_progress: OnProgress | None = None,
+    module: Modules = None,
 ) -> EnsembleCard:
     """Write an ensemble folder; choose order and weights on noisy hold-out images first, where asked for.
 
@@ -56,14 +58,15 @@ def make_ensemble(
         draws: noisy copies of each image.
         seed: of noise and perturbations; None draws one and records it.
         on_progress: told how much of each choice is done.
+        module: for members that are code of the user's own, as for `load_model`.
     """
     places = check_folders(folders)
     rule = resolved_rule(rule, weights, early_exit, fit)
     if fit is None and not order_by_holdout:
-        return save_ensemble(places, out, rule=rule, weights=weights, early_exit=early_exit)
+        return save_ensemble(places, out, rule=rule, weights=weights, early_exit=early_exit, module=module)
     if seed is None and (check_path("out", out) / ENSEMBLE_FILE).exists():
         raise CheckpointError(f"{out} already holds an ensemble; choose another folder or remove it")
-    holdout = holdout_of(places, dataset, fit, images, draws, seed, on_progress)
+    holdout = holdout_of(places, dataset, fit, images, draws, seed, on_progress, module)
     # Before the members are asked about thousands of images: whatever will be wrong whichever weights are found.
     ensemble_from(holdout.members, rule, weights, early_exit)
     used, heads = [], None
@@ -79,7 +82,14 @@ def make_ensemble(
             places = [places[number] for number in order]
         weights = None if weights is None else [weights[number] for number in order]
     return save_ensemble(
-        places, out, rule=rule, weights=weights, early_exit=early_exit, heads=heads, fitted=used
+        places,
+        out,
+        rule=rule,
+        weights=weights,
+        early_exit=early_exit,
+        heads=heads,
+        fitted=used,
+        module=module,
     )
 
 
@@ -124,6 +134,7 @@ def holdout_of(
     draws: int,
     seed: int | None,
     on_progress: OnProgress | None,
+    module: Modules,
 ) -> Holdout:
     """Load the members and bring them together with the images, refusing what does not fit.
 
@@ -132,7 +143,7 @@ def holdout_of(
     if dataset is None:
         raise InvalidArgumentError("choosing weights or order needs hold-out images; give their dataset")
     check_kind("dataset", dataset, Dataset, "a smoothcert Dataset, load_dataset(name, 'holdout')")
-    members = gather_members(folders, dataset)
+    members = gather_members(folders, dataset, module)
     size = common_holdout(members.cards)
     if size is not None and dataset.split == "holdout" and len(dataset) != size:
         raise InvalidArgumentError(

@@ -16,6 +16,7 @@ from smoothcert.folders.ensemble_folder import check_folders, read_any_card, sav
 from smoothcert.folders.from_card import ensemble_from
 from smoothcert.folders.membership import ENSEMBLE_FILE
 from smoothcert.folders.model_card import ModelCard
+from smoothcert.folders.module_source import Modules, module_source
 
 
 def make_prefixes(
@@ -32,6 +33,7 @@ def make_prefixes(
     draws: int = 10,
     seed: int | None = None,
     on_progress: OnProgress | None = None,
+    module: Modules = None,
 ) -> dict[Path, EnsembleCard]:
     """Write the ensemble of the first k members for every k; returns cards by folder, the smallest first.
 
@@ -46,13 +48,13 @@ def make_prefixes(
     """
     places, rule = check_folders(folders), resolved_rule(rule, weights, early_exit, fit)
     count, of_heads = _members(places, weights)
-    home = check_path("out", out)
+    home, modules = check_path("out", out), module_source(module)
     targets = {k: home / prefix_name(k, count) for k in range(1, count + 1)}
     holdout, order, used = None, list(range(count)), []
     if fit is not None or order_by_holdout:
         if seed is None:
             _refuse_taken(targets.values())
-        holdout = holdout_of(places, dataset, fit, images, draws, seed, on_progress)
+        holdout = holdout_of(places, dataset, fit, images, draws, seed, on_progress, modules)
         ensemble_from(holdout.members, rule, weights, early_exit)  # before thousands of images are asked
         if order_by_holdout:
             order, use = chosen_order(holdout)
@@ -73,6 +75,7 @@ def make_prefixes(
                     else None,
                     heads=first if of_heads else None,
                     fitted=[*fitted, *used],
+                    module=modules,
                 )
     return dict(reversed(cards.items()))
 

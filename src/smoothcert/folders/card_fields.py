@@ -12,6 +12,9 @@ from smoothcert.fields import Text
 from smoothcert.networks import checked_classes, checked_shape
 from smoothcert.noise import noise_from
 
+UNKNOWN = "unknown"
+"""What a card says of the training, or of its data set, where nobody told."""
+
 
 def _law(description: dict[str, Any]) -> dict[str, Any]:
     try:

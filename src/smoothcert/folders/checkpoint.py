@@ -1,4 +1,4 @@
-"""Model folders: weights in `model.safetensors`, the card in `model.json` beside them.
+"""Model folders: weights in `model.safetensors`, or a network in `model.onnx`, and the card in `model.json` beside.
 
 The JSON is written last, so a folder that has one is complete. Nothing is ever unpickled.
 """
@@ -16,14 +16,21 @@ from smoothcert.atomic import write_atomically
 from smoothcert.errors import CheckpointError, StoreError
 from smoothcert.folders.filling import filled, refuse_other_network
 from smoothcert.folders.model_card import MOST_CARD_BYTES, ModelCard, read_record
+from smoothcert.folders.module_source import ModuleSource, NoModules
+from smoothcert.folders.own.onnx_folder import onnx_content, onnx_network
+from smoothcert.folders.own_network import copy_module, own_network
+from smoothcert.folders.tensors import entries_of, stored_tensors
 from smoothcert.folders.weights_file import open_weights
-from smoothcert.networks import stored_part, weights_digest
+from smoothcert.networks import model_digest, stored_part, weights_digest
 from smoothcert.reading import kind_of
 
-WEIGHTS_FILE, CARD_FILE = "model.safetensors", "model.json"
+WEIGHTS_FILE, ONNX_FILE, CARD_FILE = "model.safetensors", "model.onnx", "model.json"
+_TO_SAVE = "the model to save"
 
 
-def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> ModelCard:
+def save_checkpoint(
+    model: nn.Module, card: ModelCard, folder: str | Path, modules: ModuleSource | None = None
+) -> ModelCard:
     """Write a model folder, whole or not at all, and return the card with the digest filled in.
 
     Not a way to replace a model: a folder that already holds one is refused. Of a `Denoised` the denoiser alone is
@@ -33,31 +40,30 @@ def save_checkpoint(model: nn.Module, card: ModelCard, folder: str | Path) -> Mo
         model: the network, built as `card` says.
         card: its description; the digest in it is replaced by that of `model`.
         folder: where to write; made if missing.
+        modules: who has the module of a classifier behind a denoiser, where it is code of the user's own.
     """
     folder = Path(folder)
     if os.path.lexists(folder / CARD_FILE):
         raise CheckpointError(f"{folder} already holds a model; choose another folder or remove it")
-    card = card.model_copy(update={"digest": weights_digest(model)})
-    state = stored_part(model).state_dict()
-    tensors = {name: value.detach().cpu().contiguous() for name, value in state.items()}
+    card = card.model_copy(update={"digest": model_digest(model) if card.onnx else weights_digest(model)})
     text = card.model_dump_json(indent=2) + "\n"
     if len(text) > MOST_CARD_BYTES:
         raise CheckpointError(
             f"a card may have {MOST_CARD_BYTES:,} bytes, this one has {len(text):,}; shorten it"
         )
-    entries = {name: (value.dtype, tuple(value.shape)) for name, value in tensors.items()}
-    refuse_other_network(card, entries, "the model to save")
-    filled(card, tensors, _classifier(card, folder), "the model to save")
-    was_there = folder.exists()
-    try:
-        write_atomically(folder / WEIGHTS_FILE, bytes_from_tensors(tensors))
-        write_atomically(folder / CARD_FILE, text)
-    except StoreError:
-        with contextlib.suppress(OSError):
-            (folder / WEIGHTS_FILE).unlink(missing_ok=True)
-            if not was_there:
-                folder.rmdir()
-        raise
+    if card.onnx is not None:
+        _write(folder, ONNX_FILE, onnx_content(model, card), text)
+        return card
+    tensors = stored_tensors(stored_part(model))
+    own = None if card.code is None else copy_module(model)
+    refuse_other_network(card, entries_of(tensors), _TO_SAVE, own)
+    again = filled(card, tensors, _classifier(card, folder, modules), _TO_SAVE, own)
+    if own is not None and weights_digest(again) != card.digest:
+        raise CheckpointError(
+            f"the module {card.architecture} cannot be saved: weights that decide its answers are not in its "
+            "state_dict, or its load_state_dict changes them; register them as parameters or buffers"
+        )
+    _write(folder, WEIGHTS_FILE, bytes_from_tensors(tensors), text)
     return card
 
 
@@ -77,17 +83,21 @@ def read_card(folder: str | Path) -> ModelCard:
     return read_record(ModelCard, path)
 
 
-def load_checkpoint(folder: str | Path) -> tuple[nn.Module, ModelCard]:
+def load_checkpoint(folder: str | Path, modules: ModuleSource | None = None) -> tuple[nn.Module, ModelCard]:
     """Read a model folder; the model is in eval mode, its weights frozen and equal to their digest.
 
     Args:
         folder: what `save_checkpoint` wrote.
+        modules: who has the module where the network is code of the user's own; a copy of it is filled.
     """
-    folder = Path(folder)
+    folder, modules = Path(folder), modules or NoModules()
     card = read_card(folder)
+    if card.onnx is not None:
+        return onnx_network(card, folder / ONNX_FILE), card
     file = open_weights(folder / WEIGHTS_FILE)
-    refuse_other_network(card, file.entries, str(file.path))
-    model = filled(card, file.tensors(), _classifier(card, folder), str(file.path))
+    own = own_network(card, file.entries, modules, folder)
+    refuse_other_network(card, file.entries, str(file.path), own)
+    model = filled(card, file.tensors(), _classifier(card, folder, modules), str(file.path), own)
     model.eval().requires_grad_(False)
     digest = weights_digest(model)
     if digest != card.digest:
@@ -98,7 +108,23 @@ def load_checkpoint(folder: str | Path) -> tuple[nn.Module, ModelCard]:
     return model, card
 
 
-def _classifier(card: ModelCard, folder: Path) -> tuple[nn.Module, ModelCard] | None:
+def _write(folder: Path, name: str, content: bytes, card: str) -> None:
+    """Write what a folder holds and then its card, both or neither."""
+    was_there = folder.exists()
+    try:
+        write_atomically(folder / name, content)
+        write_atomically(folder / CARD_FILE, card)
+    except StoreError:
+        with contextlib.suppress(OSError):
+            (folder / name).unlink(missing_ok=True)
+            if not was_there:
+                folder.rmdir()
+        raise
+
+
+def _classifier(
+    card: ModelCard, folder: Path, modules: ModuleSource | None
+) -> tuple[nn.Module, ModelCard] | None:
     """Load the classifier behind the denoiser of a card in `folder`; None for a plain network."""
     entry = card.denoised
     if entry is None:
@@ -109,4 +135,4 @@ def _classifier(card: ModelCard, folder: Path) -> tuple[nn.Module, ModelCard] | 
         raise CheckpointError(
             f"the classifier {entry.classifier} that {folder} names is a denoiser itself; name a plain network"
         )
-    return load_checkpoint(place)
+    return load_checkpoint(place, modules)

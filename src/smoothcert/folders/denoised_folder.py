@@ -43,6 +43,10 @@ def classifier_card(folder: str | Path) -> ModelCard:
     card = read_card(folder)
     if card.denoised is not None:
         raise InvalidArgumentError(f"{folder} has a denoiser already; give the classifier behind it")
+    if card.code is not None:
+        raise InvalidArgumentError(
+            f"{folder} holds a network of the user's own code; denoisers are for classifiers of this package"
+        )
     return card
 
 

@@ -18,6 +18,8 @@ from smoothcert.folders.ensemble_card import EnsembleCard, MemberEntry
 from smoothcert.folders.from_card import ensemble_from
 from smoothcert.folders.membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from smoothcert.folders.model_card import ModelCard, read_record
+from smoothcert.folders.module_source import Modules, ModuleSource, module_source
+from smoothcert.folders.own.permitted import modules_of
 from smoothcert.networks import model_digest, multi_head_of
 from smoothcert.reading import kind_of
 
@@ -31,6 +33,7 @@ def save_ensemble(
     early_exit: EarlyExit | None = None,
     heads: Sequence[int] | None = None,
     fitted: Sequence[HoldoutUse] = (),
+    module: Modules = None,
 ) -> EnsembleCard:
     """Write an ensemble folder that points to its members; returns its card.
 
@@ -47,10 +50,14 @@ def save_ensemble(
         early_exit: when to stop asking members; None asks all.
         heads: numbers of the heads that vote, in order; all of a single multi-head network by default.
         fitted: the images that chose weights or order; those of members that are ensembles are added.
+        module: for members that are code of the user's own, as for `load_model`.
     """
+    modules = module_source(module)
     places, home = check_folders(folders), check_path("out", out).resolve()
     check_early_exit(early_exit)
-    loaded = [load_model(place) for place in places]
+    loaded = [load_model(place, module=modules) for place in places]
+    if modules is not module:
+        modules.refuse_unasked(out)
     cards = [card for _, card in loaded]
     models = [model for model, _ in loaded]
     network = multi_head_of(*models)
@@ -84,16 +91,28 @@ def check_folders(folders: Sequence[str | Path]) -> list[Path]:
     return [check_path("each of folders", folder) for folder in folders]
 
 
-def load_model(folder: str | Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+def load_model(
+    folder: str | Path, *, module: Modules = None, factories: Sequence[str] = ()
+) -> tuple[nn.Module, ModelCard | EnsembleCard]:
     """Read a model folder or an ensemble folder; the model is in eval mode with frozen weights.
 
+    Not a way to run code that a folder names: a network that is code of the user's own is given as `module`, or built
+    by a factory that is named here again. A copy of it is filled with the folder's weights, on the CPU; the module
+    itself stays as it is.
+
     Args:
-        folder: what `save_checkpoint`, `save_ensemble` or `train` wrote.
+        folder: what `save_checkpoint`, `save_ensemble`, `train` or `fit` wrote.
+        module: a module of the class that the folder's card names, with any weights; a list of several where the
+            members of an ensemble are of several classes or sizes. None where the package builds the network.
+        factories: "path/file.py:make" or "package.module:make", of code that the folder's card names and that may run.
     """
-    folder = check_path("folder", folder)
+    folder, modules = check_path("folder", folder), module_source(modules_of(module, factories))
     if is_ensemble(folder):
         refuse_labyrinth(folder)
-    return _load(folder)
+    loaded = _load(folder, modules)
+    if modules is not module:  # a source that was made here is asked nothing else
+        modules.refuse_unasked(folder)
+    return loaded
 
 
 def read_any_card(folder: str | Path) -> ModelCard | EnsembleCard:
@@ -102,14 +121,14 @@ def read_any_card(folder: str | Path) -> ModelCard | EnsembleCard:
     return read_record(EnsembleCard, folder / ENSEMBLE_FILE) if is_ensemble(folder) else read_card(folder)
 
 
-def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+def _load(folder: Path, modules: ModuleSource) -> tuple[nn.Module, ModelCard | EnsembleCard]:
     """Read a folder that `refuse_labyrinth` has let pass, members and all."""
     if not is_ensemble(folder):
-        return load_checkpoint(folder)
+        return load_checkpoint(folder, modules)
     if kind_of(folder / CARD_FILE) is not None:
         raise CheckpointError(f"{folder} holds both {CARD_FILE} and {ENSEMBLE_FILE}; remove one of them")
     card = read_record(EnsembleCard, folder / ENSEMBLE_FILE)
-    loaded = [_member(folder, entry) for entry in card.members]
+    loaded = [_member(folder, entry, modules) for entry in card.members]
     refuse_other_facts(folder / ENSEMBLE_FILE, card, [member for _, member in loaded])
     try:
         members = [model for model, _ in loaded]
@@ -124,12 +143,14 @@ def _load(folder: Path) -> tuple[nn.Module, ModelCard | EnsembleCard]:
     return ensemble.eval().requires_grad_(False), card
 
 
-def _member(home: Path, entry: MemberEntry) -> tuple[nn.Module, ModelCard | EnsembleCard]:
+def _member(
+    home: Path, entry: MemberEntry, modules: ModuleSource
+) -> tuple[nn.Module, ModelCard | EnsembleCard]:
     """Load one member and hold it to the digest it had when the ensemble was made."""
     try:
-        model, card = _load(home / entry.path)
+        model, card = _load(home / entry.path, modules)
     except CheckpointError as error:
-        raise CheckpointError(f"the ensemble {home} cannot load its member {entry.path}: {error}") from error
+        raise type(error)(f"the ensemble {home} cannot load its member {entry.path}: {error}") from error
     if card.digest != entry.digest:
         raise CheckpointError(
             f"member {entry.path} of the ensemble {home} has changed: digest {card.digest}, expected "

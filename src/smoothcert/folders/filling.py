@@ -9,6 +9,7 @@ from torch import nn
 
 from smoothcert.errors import CheckpointError, SmoothcertError
 from smoothcert.folders.model_card import DenoisedEntry, ModelCard
+from smoothcert.folders.tensors import checked_state, entries_of
 from smoothcert.folders.weights_file import Entry
 from smoothcert.networks import Denoised, DnCNN, Normalize, refuse_shapes, weights_digest
 from smoothcert.visible import brief
@@ -16,7 +17,9 @@ from smoothcert.visible import brief
 _NORMALISATION = {"mean": "normalize.mean", "std": "normalize.std"}
 
 
-def refuse_other_network(card: ModelCard, entries: Mapping[str, Entry], source: str) -> None:
+def refuse_other_network(
+    card: ModelCard, entries: Mapping[str, Entry], source: str, own: nn.Module | None = None
+) -> None:
     """Refuse weights whose names, shapes or types are not those of the network that a card describes.
 
     Builds on the meta device, where a network of any width takes no memory; its number of layers is bounded by that
@@ -26,11 +29,14 @@ def refuse_other_network(card: ModelCard, entries: Mapping[str, Entry], source: 
         card: its network, or its denoiser, is what the weights are of.
         entries: type and shape of every tensor.
         source: names the weights in messages.
+        own: the module that they are for, where it is code of the user's own.
     """
-    _refuse_count(card, entries, source)
-    with torch.device("meta"):
-        network = _network(card, source)
-    wanted = {name: (value.dtype, tuple(value.shape)) for name, value in network.state_dict().items()}
+    if own is None:
+        _refuse_count(card, entries, source)
+        with torch.device("meta"):
+            wanted = entries_of(_network(card, source).state_dict())
+    else:
+        wanted = entries_of(checked_state(own))
     for name, entry in wanted.items():
         if name not in entries:
             raise _misfit(card, source, f"Missing key {name!r}")
@@ -52,6 +58,7 @@ def filled(
     tensors: dict[str, torch.Tensor],
     behind: tuple[nn.Module, ModelCard] | None,
     source: str,
+    own: nn.Module | None = None,
 ) -> nn.Module:
     """Build the model of a card with its weights, which `refuse_other_network` has let pass.
 
@@ -60,18 +67,33 @@ def filled(
         tensors: weights of the network, or of the denoiser.
         behind: the classifier behind a denoiser, and its card.
         source: names the weights in messages.
+        own: a copy of the module of the user's own that they are for; it is filled.
     """
     with torch.random.fork_rng(devices=[]):  # the weights drawn here are thrown away
-        network = _network(card, source)
-    network.load_state_dict(tensors, strict=True)
+        network = _network(card, source) if own is None else own
+    _fill(network, tensors, source)
     if card.denoised is not None:
         assert behind is not None
         return _joined(card, card.denoised, network, *behind, source)
     told = Normalize(card.input_shape, card.mean, card.std).state_dict()
     for name, ending in _NORMALISATION.items():
-        if any(not torch.equal(tensors[key], told[name]) for key in tensors if key.endswith(ending)):
+        # A module of the user's own may have names like ours inside, and no layer of ours before it.
+        keys = (
+            [key for key in tensors if key.endswith(ending)] if own is None else [ending] if card.mean else []
+        )
+        if any(not torch.equal(tensors[key], told[name]) for key in keys):
             raise CheckpointError(f"{source} normalises by other numbers than mean and std in the card")
     return network
+
+
+def _fill(network: nn.Module, tensors: dict[str, torch.Tensor], source: str) -> None:
+    try:
+        network.load_state_dict(tensors, strict=True)
+    except Exception as error:  # of a module of the user's own: ours were compared by name and shape
+        raise CheckpointError(
+            f"the module {type(network).__name__} does not take the weights of {source} ({type(error).__name__}: "
+            f"{error}); give one whose load_state_dict takes what its state_dict gave"
+        ) from error
 
 
 def _network(card: ModelCard, source: str) -> nn.Module:

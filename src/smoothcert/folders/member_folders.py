@@ -14,6 +14,7 @@ from smoothcert.folders.agreement import check_agreement
 from smoothcert.folders.ensemble_card import EnsembleCard
 from smoothcert.folders.ensemble_folder import load_model
 from smoothcert.folders.model_card import ModelCard
+from smoothcert.folders.module_source import Modules, module_source
 from smoothcert.networks import multi_head_of
 from smoothcert.noise import NoiseLaw, noise_from
 
@@ -35,16 +36,18 @@ class Members:
     of_heads: bool
 
 
-def gather_members(folders: Sequence[Path], dataset: Dataset) -> Members:
+def gather_members(folders: Sequence[Path], dataset: Dataset, module: Modules = None) -> Members:
     """Load members, of a single multi-head network its heads; refuse what does not fit together or to the images.
 
     Args:
         folders: of models or of ensembles.
         dataset: images that they will be asked about.
+        module: for members that are code of the user's own, as for `load_model`.
     """
+    modules = module_source(module)
     if not folders:
         raise InvalidArgumentError("folders must name at least one folder, got none")
-    loaded = [load_model(folder) for folder in folders]
+    loaded = [load_model(folder, module=modules) for folder in folders]
     cards = tuple(card for _, card in loaded)
     check_agreement(folders, cards)
     shape, classes = tuple(cards[0].input_shape), cards[0].num_classes

@@ -5,12 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, ValidationError, model_serializer
+from pydantic import (
+    BaseModel,
+    Field,
+    SerializerFunctionWrapHandler,
+    ValidationError,
+    model_serializer,
+    model_validator,
+)
 
 from smoothcert import networks
 from smoothcert.errors import CheckpointError
 from smoothcert.fields import STRICT, Digest, Figures, Place, Settings, Text
 from smoothcert.folders.card_fields import Classes, ClassNames, Noise, Shape, TrainedOn
+from smoothcert.folders.code_entry import CodeEntry
 from smoothcert.networks import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
 from smoothcert.on_demand import nn
 from smoothcert.reading import parse_json, read_bytes
@@ -31,6 +39,11 @@ LEFT_OUT = (
     "width",
     "holdout",
     "packages",
+    "code",
+    "own",
+    "model_args",
+    "model_code",
+    "onnx",
 )
 """Fields of cards and configurations that are not written where they are None, so that old records stay equal."""
 
@@ -78,6 +91,10 @@ class ModelCard(BaseModel):
         split: where its heads begin, for `resolve_split`; None for the default.
         denoised: a denoiser before a classifier; None for a network. Then `architecture` is a name in `DENOISERS`,
             and mean and std are the classifier's.
+        code: the code behind a network of the user's own; None for one that this package builds. Then `architecture`
+            is the name of its class, and mean and std are empty unless a layer before it normalises.
+        onnx: SHA-256 of the file `model.onnx` that holds the network in place of weights; None where there are
+            weights. Mean and std are as for `code`.
     """
 
     model_config = STRICT
@@ -98,13 +115,38 @@ class ModelCard(BaseModel):
     heads: int | None = Field(default=None, ge=1, le=MOST_HEADS)
     split: Text | None = None
     denoised: DenoisedEntry | None = None
+    code: CodeEntry | None = None
+    onnx: Digest | None = None
+
+    @model_validator(mode="after")
+    def _only_one_kind(self) -> ModelCard:
+        ours = (self.heads, self.split, self.denoised)
+        if self.code is not None and any(one is not None for one in ours):
+            raise ValueError(
+                "a network of the user's own code has no heads, split or denoiser of this package"
+            )
+        if self.onnx is not None and any(one is not None for one in (*ours, self.code)):
+            raise ValueError("a network of an ONNX file has no code, heads, split or denoiser beside it")
+        return self
 
     @model_serializer(mode="wrap")
     def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return drop_unset(handler(self))
 
     def build(self) -> nn.Module:
-        """Build the network that the card describes, with random weights; not for a denoiser and its classifier."""
+        """Build the network that the card describes, with random weights; not for a denoiser and its classifier.
+
+        Nor for a network of the user's own: a card runs no code.
+        """
+        if self.code is not None:
+            raise CheckpointError(
+                f"{self.code.module} is code of its own, which a card does not run; build the module in Python"
+            )
+        if self.onnx is not None:
+            raise CheckpointError(
+                f"{self.architecture} is the network of an ONNX file, which is run as it is and cannot be built anew, "
+                "nor trained; train the network that it was exported from"
+            )
         return networks.create_model(
             self.architecture,
             num_classes=self.num_classes,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from smoothcert.data import held_out
+from smoothcert.folders.card_fields import UNKNOWN
 from smoothcert.folders.ensemble_card import EnsembleCard
 from smoothcert.folders.ensemble_folder import read_any_card
 from smoothcert.folders.membership import is_ensemble, refuse_labyrinth
@@ -14,14 +15,14 @@ from smoothcert.folders.model_card import ModelCard
 def trained_on(folder: str | Path, card: ModelCard | EnsembleCard | None = None) -> tuple[str, ...]:
     """Return the names of the data sets that a model, or any member of an ensemble, was trained on, each once.
 
-    Not a look at the data: the cards are believed.
+    Not a look at the data: the cards are believed. None at all where they do not know.
 
     Args:
         folder: of a model or an ensemble.
         card: of the folder, where it has been read.
     """
     cards = _cards(Path(folder)) if card is None else _cards_of(Path(folder), card)
-    return tuple(dict.fromkeys(one.dataset["name"] for one in cards))
+    return tuple(dict.fromkeys(one.dataset["name"] for one in cards if one.dataset["name"] != UNKNOWN))
 
 
 def held_out_by(folder: str | Path) -> tuple[int | None, ...]:

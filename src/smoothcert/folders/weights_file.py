@@ -22,7 +22,7 @@ from smoothcert.visible import brief
 _MOST_HEADER = 16 * 2**20  # bytes; networks of a thousand layers need one in a hundred of it
 _MOST_AXES = 16
 _LENGTH = struct.Struct("<Q")
-_TYPES = {
+TYPES = {
     "F64": torch.float64,
     "F32": torch.float32,
     "F16": torch.float16,
@@ -34,6 +34,7 @@ _TYPES = {
     "U8": torch.uint8,
     "BOOL": torch.bool,
 }
+"""Types of tensors that a file may hold, by the format's own names."""
 
 Entry = tuple[torch.dtype, tuple[int, ...]]
 """Type and shape of a tensor."""
@@ -104,13 +105,13 @@ def _entry(name: str, entry: Any) -> tuple[Entry, int]:
     if not isinstance(entry, dict) or set(entry) != {"dtype", "shape", "data_offsets"}:
         raise CheckpointError(f"{brief(name)} is no entry of a tensor")
     kind, shape, place = entry["dtype"], entry["shape"], entry["data_offsets"]
-    if not isinstance(kind, str) or kind not in _TYPES:
+    if not isinstance(kind, str) or kind not in TYPES:
         raise CheckpointError(f"{brief(name)} has the unknown type {brief(kind)}")
     if not _whole_numbers(shape) or len(shape) > _MOST_AXES or not _whole_numbers(place) or len(place) != 2:
         raise CheckpointError(f"{brief(name)} has the shape {brief(shape)} at {brief(place)}")
-    if place[1] - place[0] != math.prod(shape) * _TYPES[kind].itemsize:
+    if place[1] - place[0] != math.prod(shape) * TYPES[kind].itemsize:
         raise CheckpointError(f"{brief(name)} has a shape that its bytes do not fill, {brief(shape)}")
-    return (_TYPES[kind], tuple(shape)), place[1]
+    return (TYPES[kind], tuple(shape)), place[1]
 
 
 def _whole_numbers(values: Any) -> bool:

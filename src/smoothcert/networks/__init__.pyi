@@ -24,8 +24,15 @@ from .flops import forward_flops
 from .head_splits import refuse_split, resolve_split
 from .limits import MOST_DEPTH, MOST_HEADS, MOST_WIDTH, checked_classes, checked_shape
 from .multi_head import MultiHead, multi_head, multi_head_of, one_headed
-from .normalize import Normalize
+from .normalize import Normalize, normalisation_of, with_normalisation
+from .onnx_files.graph import OnnxGraph
+from .onnx_files.network import OnnxNetwork, holds_onnx, onnx_of
+from .onnx_files.session import onnx_session, runtime_reason
 from .padding import MIN_ROWS, padded
+from .reading.answers import answer_of, as_logits, same_places
+from .reading.arrays import is_of_numbers, told
+from .reading.estimator import as_model
+from .size import multiply_adds_of, parameters_of
 from .stages import split_before, split_points, stages_of
 from .train_mode import part_in_train_mode, refuse_training_mode
 from .weights_digest import tensor_content, weights_digest
@@ -44,8 +51,13 @@ __all__ = [
     "ModelDescription",
     "MultiHead",
     "Normalize",
+    "OnnxGraph",
+    "OnnxNetwork",
     "Run",
     "WholeParts",
+    "answer_of",
+    "as_logits",
+    "as_model",
     "checked_classes",
     "checked_shape",
     "classifiers_of",
@@ -59,24 +71,35 @@ __all__ = [
     "evaluations_of",
     "exits_early",
     "forward_flops",
+    "holds_onnx",
     "is_border",
+    "is_of_numbers",
     "model_digest",
     "multi_head",
     "multi_head_of",
+    "multiply_adds_of",
+    "normalisation_of",
     "one_headed",
+    "onnx_of",
+    "onnx_session",
     "packages_of",
     "padded",
+    "parameters_of",
     "part_in_train_mode",
     "refuse_shapes",
     "refuse_split",
     "refuse_training_mode",
     "resolve_split",
+    "runtime_reason",
+    "same_places",
     "split_before",
     "split_points",
     "stages_of",
     "stored_part",
     "surrogate_of",
     "tensor_content",
+    "told",
     "weights_digest",
     "whole_parts",
+    "with_normalisation",
 ]

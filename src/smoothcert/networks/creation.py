@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Sequence
 from functools import partial
 
@@ -12,7 +11,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks.architecture import MODELS, build_network, remember_build
 from smoothcert.networks.limits import checked_classes, checked_shape
 from smoothcert.networks.multi_head import multi_head
-from smoothcert.networks.normalize import Normalize
+from smoothcert.networks.normalize import with_normalisation
 
 
 def create_model(
@@ -45,6 +44,6 @@ def create_model(
             f"split={split!r} says where heads begin, but heads is not given; set both"
         )
     build = partial(build_network, name, num_classes, shape)
-    model = nn.Sequential(OrderedDict(normalize=Normalize(shape, mean, std), network=build()))
+    model = with_normalisation(build(), shape, mean, std)
     remember_build(model, build)
     return model if heads is None else multi_head(model, split, heads)

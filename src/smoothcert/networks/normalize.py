@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Sequence
 
 import torch
@@ -41,6 +42,29 @@ class Normalize(nn.Module):
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
         """Return the normalised batch, of the same shape."""
         return (batch - self.mean) / self.std
+
+
+def with_normalisation(
+    network: nn.Module,
+    input_shape: Sequence[int],
+    mean: Sequence[float] | None,
+    std: Sequence[float] | None,
+) -> nn.Sequential:
+    """Put the first layer before a network; the layers are called "normalize" and "network".
+
+    Args:
+        network: takes normalised batches.
+        input_shape: as for `Normalize`.
+        mean: as for `Normalize`.
+        std: as for `Normalize`.
+    """
+    return nn.Sequential(OrderedDict(normalize=Normalize(input_shape, mean, std), network=network))
+
+
+def normalisation_of(model: object) -> Normalize | None:
+    """Return the first layer of a model, if it is one of this package's that normalises; None if it is not seen."""
+    first = getattr(model, "normalize", None)
+    return first if isinstance(first, Normalize) else None
 
 
 def _per_channel(name: str, values: Sequence[float], input_shape: Sequence[int]) -> torch.Tensor:

@@ -15,6 +15,7 @@ from .tables.accuracy_cells import percent
 from .tables.attack_table import attack_to_json, print_attack
 from .tables.blocks import make_table
 from .tables.cost_columns import time_factor
+from .tables.description_lines import describe_lines
 from .tables.listings import LISTINGS, Listing, print_listing
 from .tables.per_input_table import per_input_to_json, print_per_input
 from .tables.preview_table import print_preview
@@ -36,6 +37,7 @@ __all__ = [
     "common_grid",
     "consensus_rate",
     "describe_indices",
+    "describe_lines",
     "figure_svg",
     "images_figure",
     "make_table",

@@ -38,11 +38,12 @@ def make_manifest(
     packages = packages_of(
         [(ENGINES, engine.registered_name), (NOISE_LAWS, noise["name"]), (PROCEDURES, procedure["name"])]
     )
-    ensemble = certification.ensemble
+    ensemble, source = certification.ensemble, certification.source
     return {
         "format": FORMAT,
         "model": certification.model,
         **({} if ensemble is None else {"ensemble": plain(ensemble)}),
+        **({} if source is None else {"source": plain(source)}),
         "num_classes": engine.num_classes,
         "engine": engine.engine_name,
         "noise": noise,

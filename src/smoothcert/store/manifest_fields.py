@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import (
     AfterValidator,
@@ -35,6 +35,7 @@ _MOST_IMAGES = 500_000
 _MOST_COUNTS = 50_000_000  # images times classes, which readers hold in memory
 _MOST_VALUES = 2**31  # of one image
 _MOST_TEXT = 10_000
+_MOST_CHANNELS = 10_000
 _SHOWN = 80  # characters of a value in a message
 
 
@@ -95,6 +96,17 @@ class _Ensemble(Checked):
         return self
 
 
+class _OwnModel(Checked):
+    """Where a model is from that no folder describes; fields that are not there are left out."""
+
+    kind: Literal["onnx", "factory"]
+    name: Text
+    arguments: Annotated[dict[Text, str | int | float | bool | None], Field(max_length=1_000)] | None = None
+    weights: Text | None = None
+    mean: Annotated[list[float], Field(max_length=_MOST_CHANNELS)] | None = None
+    std: Annotated[list[float], Field(max_length=_MOST_CHANNELS)] | None = None
+
+
 class _Package(Checked):
     package: Text
     version: Text
@@ -109,6 +121,7 @@ class _Fields(Checked):
     format: int
     model: Text
     ensemble: _Ensemble | None = None  # left out, never null
+    source: _OwnModel | None = None  # likewise
     num_classes: Annotated[int, Field(ge=2, le=MOST_CLASSES)]
     engine: Text
     noise: Annotated[dict[str, Any], Field(max_length=16)]
@@ -133,6 +146,8 @@ class _Fields(Checked):
             raise ValueError(f"format must be {FORMAT}, not {self.format}: another version wrote it")
         if self.ensemble is None and "ensemble" in self.model_fields_set:
             raise ValueError("ensemble must describe one, or be left out")
+        if self.source is None and "source" in self.model_fields_set:
+            raise ValueError("source must say where a model is from, or be left out")
         if self.packages is None and "packages" in self.model_fields_set:
             raise ValueError("packages must name those of members from outside, or be left out")
         if self.on_nan not in ON_NAN:

@@ -73,9 +73,11 @@ def begin(
     return database
 
 
-def origin_of(out: Path | None, model: str | Path | None, dataset: Dataset) -> dict[str, str]:
-    """Say where model and data are as seen from the run folder, so that all may be moved together."""
-    places = {"model": model, "data_dir": dataset.data_dir}
+def origin_of(
+    out: Path | None, model: str | Path | None, dataset: Dataset, weights: Path | None = None
+) -> dict[str, str]:
+    """Say where model, its weights and data are as seen from the run folder, so that all may be moved together."""
+    places = {"model": model, "weights": weights, "data_dir": dataset.data_dir}
     if out is None:
         return {}
     start = out.resolve()

@@ -1,7 +1,8 @@
 from .accuracy import head_accuracies, noisy_accuracy
 from .config import TrainConfig
-from .epochs import fit
+from .epochs import run_epochs
 from .fine_tune import fine_tune
+from .fitting import fit
 from .launching import die_with_parent
 from .learning_rate import SCHEDULES
 from .limited_yaml import parse_yaml
@@ -12,6 +13,15 @@ from .measuring import holdout_copies
 from .noise_settings import is_noise_option
 from .noise_source import NoiseSource
 from .objective import OBJECTIVES, Objective, hyper_parameters
+from .objectives.advmacer import AdvMacer
+from .objectives.consistency import Consistency
+from .objectives.consistency_smoothadv import ConsistencySmoothAdv
+from .objectives.gaussian import GaussianAugmentation
+from .objectives.macer import Macer
+from .objectives.smoothadv import SmoothAdv
+from .objectives.smoothmix import SmoothMix
+from .objectives.stability import StabilityTraining
+from .objectives.standard import StandardTraining
 from .outputs.metrics import EpochMetrics
 from .outputs.state import read_header
 from .outputs.state_header import STATE_FILE
@@ -23,14 +33,23 @@ __all__ = [
     "OBJECTIVES",
     "SCHEDULES",
     "STATE_FILE",
+    "AdvMacer",
     "Adversarial",
     "CircularTeaching",
+    "Consistency",
+    "ConsistencySmoothAdv",
     "Denoising",
     "EpochMetrics",
+    "GaussianAugmentation",
+    "Macer",
     "Moment",
     "NoiseSource",
     "Objective",
     "Recipe",
+    "SmoothAdv",
+    "SmoothMix",
+    "StabilityTraining",
+    "StandardTraining",
     "Step",
     "TrainConfig",
     "die_with_parent",
@@ -45,5 +64,6 @@ __all__ = [
     "parse_yaml",
     "read_header",
     "recipe_names",
+    "run_epochs",
     "train",
 ]

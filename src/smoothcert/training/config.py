@@ -18,9 +18,9 @@ from pydantic import (
 from smoothcert.data import DATASETS, Dataset, held_out, load_dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.fields import Place, Text
-from smoothcert.folders import MOST_MEMBERS, drop_unset
+from smoothcert.folders import MOST_MEMBERS, FactoryName, drop_unset
 from smoothcert.networks import DENOISERS, MODELS, MOST_DEPTH, MOST_HEADS, MOST_WIDTH
-from smoothcert.noise import NOISE_LAWS, NoiseLaw
+from smoothcert.noise import NOISE_LAWS, NoiseLaw, noise_from
 from smoothcert.registry import Registry, Table
 from smoothcert.seeding import check_seed
 from smoothcert.store import packages_of
@@ -33,6 +33,7 @@ from smoothcert.training.noise_settings import (
     without_other_noise,
 )
 from smoothcert.training.objective import OBJECTIVES, Objective, make_objective
+from smoothcert.training.own.entry import OwnEntry
 from smoothcert.training.setting_rules import refuse_inconsistent, with_data_place, with_default_model
 from smoothcert.visible import brief
 
@@ -56,9 +57,14 @@ class TrainConfig(BaseModel):
     discrete replacement.
 
     Args:
+        own: what `fit` records about a module and images that were handed in; `dataset` and `model` are then the names
+            of these, and in no registry.
         dataset: name in `DATASETS`; or the path of an .npz file or a folder, which is kept as `data_dir`.
         data_dir: folder of the data set's files, if it is not embedded, or the file.
-        model: name in `MODELS`, or in `DENOISERS` for methods that train a denoiser.
+        model: name in `MODELS`, or in `DENOISERS` for methods that train a denoiser; or a factory of the user's own,
+            "path/file.py:make" or "package.module:make", which runs only where `train` is told that it may.
+        model_args: what that factory is called with, by name; plain values.
+        model_code: fingerprint of what it made; `train` fills it in.
         heads: number of heads on one trunk; None, and then not written, for a plain network.
         split: where the heads begin, for `resolve_split`; None for the default.
         method: name in `OBJECTIVES`.
@@ -99,9 +105,12 @@ class TrainConfig(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True, allow_inf_nan=False)
 
+    own: OwnEntry | None = None  # the first, because other fields are checked by it
     dataset: Text = "digits"
     data_dir: Place | None = None
     model: Text = "convnet"
+    model_args: dict[Text, Setting] | None = Field(default=None, max_length=100)
+    model_code: Text | None = None
     heads: int | None = Field(default=None, ge=1, le=MOST_HEADS, strict=True)
     split: Text | None = None
     method: Text = "gaussian"
@@ -146,8 +155,12 @@ class TrainConfig(BaseModel):
     @field_validator(*_REGISTRIES)
     @classmethod
     def _known(cls, value: str, info: Any) -> str:
+        handed_in = info.data.get("own") is not None and info.field_name in ("dataset", "model")
         known = _REGISTRIES[info.field_name]
-        if value not in known and (info.field_name != "model" or value not in DENOISERS):
+        other_model = info.field_name == "model" and (
+            value in DENOISERS or FactoryName.read(value) is not None
+        )
+        if not (handed_in or value in known or other_model):
             known[value]  # raises the error that lists the known names
         return value
 
@@ -170,11 +183,20 @@ class TrainConfig(BaseModel):
         return make_objective(self.method, self.settings)
 
     def normalisation(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """Return mean and deviation, per channel, that the network's first layer normalises by."""
+        """Return mean and deviation, per channel, that the network's first layer normalises by; empty for no layer."""
+        if self.own is not None:
+            return self.own.mean, self.own.std
         source = DATASETS[self.dataset]
+        if self.factory is not None and not self.normalize:
+            return (), ()
         if self.normalize:
             return source.mean, source.std
         return tuple(0.0 for _ in source.mean), tuple(1.0 for _ in source.std)
+
+    @property
+    def factory(self) -> FactoryName | None:
+        """The factory of the user's own that makes the network; None for one that has a name here."""
+        return FactoryName.read(self.model) if self.own is None and self.model not in MODELS else None
 
     def with_packages(self) -> TrainConfig:
         """Return the configuration with the packages that its members come from; refuse other ones given before.
@@ -200,6 +222,8 @@ class TrainConfig(BaseModel):
 
     def noise_law(self) -> NoiseLaw:
         """Build the law of the noise."""
+        if self.own is not None:  # which may be told by another number than the settings have
+            return noise_from(dict(self.own.noise_law))
         return noise_of(self.noise, {"sigma": self.sigma, **(self.model_extra or {})})
 
     def scaled(self, epochs: int) -> TrainConfig:

@@ -11,14 +11,14 @@ import torch
 from lightning_fabric import Fabric
 from torch import nn
 
-from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, WorkerError
 from smoothcert.folders import LEFT_OUT
 from smoothcert.progress import Progress, progress
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.loop import EpochResult, Loop, make_optimizer
+from smoothcert.training.materials import Materials
 from smoothcert.training.measuring import measured
-from smoothcert.training.outputs.folder import PLACES
+from smoothcert.training.outputs.folder import PLACES, by_name
 from smoothcert.training.outputs.metrics import EpochMetrics, peak_memory_mb, write_metrics
 from smoothcert.training.outputs.state import TrainingState, read_header
 from smoothcert.training.outputs.state_header import STATE_FILE
@@ -26,10 +26,9 @@ from smoothcert.training.outputs.state_header import STATE_FILE
 OnEpoch = Callable[[EpochMetrics], None]
 
 
-def fit(
+def run_epochs(
     model: nn.Module,
-    train_set: Dataset,
-    holdout_set: Dataset | None,
+    materials: Materials,
     *,
     config: TrainConfig,
     seed: int,
@@ -45,8 +44,7 @@ def fit(
 
     Args:
         model: the network, with its first weights.
-        train_set: images to train on.
-        holdout_set: images to measure on; None measures nothing, and no epoch is the best.
+        materials: images to train on, and to measure on; without the latter no epoch is the best.
         config: method, noise, schedule and optimiser.
         seed: of order, augmentation and noise.
         fabric: launched; one process on the CPU by default.
@@ -57,11 +55,11 @@ def fit(
     fabric = fabric or Fabric(accelerator="cpu", devices=1, precision=config.precision)
     model = model.to(fabric.device)
     optimizer = make_optimizer(model, config)
-    state = TrainingState(config.model_dump(mode="json", exclude=set(PLACES)), train_set.digest)
+    state = TrainingState(config.model_dump(mode="json", exclude=set(PLACES)), materials.train_set.digest)
     if folder is not None and (folder / STATE_FILE).exists():
         state = _continued(folder, model, optimizer, state)
     first = fabric.global_rank == 0
-    loop = Loop(fabric, model, optimizer, train_set, config, seed)
+    loop = Loop(fabric, model, optimizer, materials, config, seed)
     shown = show_progress if first else False
     with (
         torch.random.fork_rng(devices=[]),
@@ -76,9 +74,9 @@ def fit(
                 if first:
                     note = partial(_note, show, loop.steps_per_epoch * (epoch + 1), epoch + 1, config)
                     accuracy = radius = None
-                    if holdout_set is not None:
+                    if materials.holdout_set is not None:
                         accuracy, radius = measured(
-                            model, holdout_set, epoch=epoch + 1, config=config, seed=seed, note=note
+                            model, materials.holdout_set, epoch=epoch + 1, config=config, seed=seed, note=note
                         )
                     metrics = _metrics(done, epoch + 1, model, state, accuracy, radius)
                     _record(state, metrics, model)
@@ -113,8 +111,9 @@ def _continued(
 ) -> TrainingState:
     """Load the state in `folder` if it is of the same training; name the differences if not."""
     header = read_header(folder)  # before the weights, which may not fit the model asked for
-    names = {**wanted.config, **dict.fromkeys(set(LEFT_OUT) - PLACES)}
-    differing = [name for name in names if header.config.get(name) != wanted.config.get(name)]
+    then, now = by_name(header.config), by_name(wanted.config)
+    names = {**now, **dict.fromkeys(set(LEFT_OUT) - PLACES)}
+    differing = [name for name in names if then.get(name) != now.get(name)]
     if header.dataset_digest != wanted.dataset_digest:
         differing.append("dataset digest")
     if differing:

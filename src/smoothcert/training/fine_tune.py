@@ -29,6 +29,7 @@ from smoothcert.training.config import TrainConfig
 from smoothcert.training.epochs import OnEpoch
 from smoothcert.training.first_model import with_digests
 from smoothcert.training.launching import Trained, Where, launch
+from smoothcert.training.materials import Materials
 from smoothcert.training.outputs.folder import differences, forget, refuse_existing
 from smoothcert.training.setting_rules import methods_that
 from smoothcert.training.train import BEST, config_from, metrics_of
@@ -79,7 +80,7 @@ def fine_tune(
     if (out / ENSEMBLE / ENSEMBLE_FILE).exists():
         return _finished(out, config, results[: len(folders)], train_set)
     where = Where(on_epoch, devices, accelerator, show_progress)
-    return launch(config, train_set, out, where, _write, results)
+    return launch(config, Materials.named(config, train_set), out, where, _write, results)
 
 
 def member_folders(given: str | Path | Sequence[str | Path]) -> list[Path]:
@@ -124,11 +125,16 @@ def _plain_card(folder: Path) -> ModelCard:
     card = read_card(folder)
     if card.denoised is not None:
         raise InvalidArgumentError(f"{folder} is a denoiser before a classifier; members must be networks")
+    if card.code is not None:
+        raise InvalidArgumentError(
+            f"{folder} holds a network of the user's own code; members to fine-tune must be networks of this package"
+        )
     return card
 
 
-def _write(trained: Trained, out: Path) -> EnsembleCard:
+def _write(trained: Trained, out: Path | None) -> EnsembleCard:
     """Write the members and the ensemble of the best epoch, where a hold-out chose one, then those of the last."""
+    assert out is not None
     if not trained.state.best:
         return _write_members(trained, trained.model, trained.config.epochs, out)
     best = copy.deepcopy(trained.model)

@@ -22,8 +22,8 @@ from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.seeding import check_seed, generator_for
 from smoothcert.training.batches import chosen_images, steps_per_epoch
 from smoothcert.training.config import TrainConfig
-from smoothcert.training.epochs import OnEpoch, fit
-from smoothcert.training.first_model import first_model
+from smoothcert.training.epochs import OnEpoch, run_epochs
+from smoothcert.training.materials import Materials
 from smoothcert.training.outputs.folder import forget, only_training_in, refuse_foreign, with_seed
 from smoothcert.training.outputs.state import TrainingState
 
@@ -63,31 +63,32 @@ class Where:
 
 def launch(
     config: TrainConfig,
-    train_set: Dataset,
-    out: Path,
+    materials: Materials,
+    out: Path | None,
     where: Where,
-    write: Callable[[Trained, Path], Card],
+    write: Callable[[Trained, Path | None], Card],
     results: Sequence[Path],
 ) -> Card:
     """Run a training in its processes, and let the first one write its folder; returns what `write` returned.
 
     Args:
         config: what to do; a missing seed is drawn, or taken from the unfinished training in `out`.
-        train_set: images to train on.
-        out: folder of the state and of what is written.
+        materials: images, and what makes the first model.
+        out: folder of the state and of what is written; None keeps nothing.
         where: on what it runs.
         write: writes the folder; a function of a module, because processes may be handed it.
         results: model folders that `write` replaces; refused beforehand if they hold models of another training.
     """
-    holdout_set = config.holdout_images()
     fabric = _fabric(config, where.devices, where.accelerator)
-    steps_per_epoch(config, len(chosen_images(len(train_set), config.max_train_images)), where.devices)
-    with only_training_in(out):
+    steps_per_epoch(
+        config, len(chosen_images(len(materials.train_set), config.max_train_images)), where.devices
+    )
+    with contextlib.nullcontext() if out is None else only_training_in(out):
         config = with_seed(config, out)
         for folder in results:
             refuse_foreign(folder, config)
         work: Any = _work  # the annotation of launch leaves out the arguments that it passes on
-        outcome = fabric.launch(work, config, train_set, holdout_set, out, where, write)
+        outcome = fabric.launch(work, config, materials, out, where, write)
     if isinstance(outcome, BaseException):
         raise outcome
     card: Card = outcome
@@ -113,11 +114,10 @@ def _fabric(config: TrainConfig, devices: int, accelerator: str) -> Fabric:
 def _work(
     fabric: Fabric,
     config: TrainConfig,
-    train_set: Dataset,
-    holdout_set: Dataset | None,
-    out: Path,
+    materials: Materials,
+    out: Path | None,
     where: Where,
-    write: Callable[[Trained, Path], Any],
+    write: Callable[[Trained, Path | None], Any],
 ) -> Any:
     """Train in one process of several; errors of ours go back as values, to be raised by the caller."""
     if fabric.world_size > 1:
@@ -126,11 +126,10 @@ def _work(
     try:
         seed = check_seed(config.seed)
         with _own_torch_state(seed):
-            model = first_model(config, train_set)
-            state = fit(
+            model = materials.first_model(config, materials.train_set)
+            state = run_epochs(
                 model,
-                train_set,
-                holdout_set,
+                materials,
                 config=config,
                 seed=seed,
                 fabric=fabric,
@@ -140,8 +139,9 @@ def _work(
             )
         if fabric.global_rank > 0:  # the first process alone measures and writes
             return None
-        card = write(Trained(config, model.cpu(), state, train_set, fabric.world_size), out)
-        forget(out)
+        card = write(Trained(config, model.cpu(), state, materials.train_set, fabric.world_size), out)
+        if out is not None:
+            forget(out)
         return card
     except SmoothcertError as error:
         return error

@@ -20,13 +20,13 @@ from lightning_fabric import Fabric
 from numpy.typing import NDArray
 from torch import nn
 
-from smoothcert.data import DATASETS, Dataset, augmented_batch
 from smoothcert.errors import ModelOutputError
 from smoothcert.noise import NoiseLaw
 from smoothcert.seeding import generator_for, state_words, stream_key
 from smoothcert.training.batches import batches_of, chosen_images, steps_per_epoch
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.learning_rate import SCHEDULES, has_dropped
+from smoothcert.training.materials import Materials
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import Objective
 from smoothcert.training.step import Moment, Step
@@ -52,7 +52,7 @@ class Loop:
         fabric: launched; gives the device, the precision and the other processes.
         model: the network, on the fabric's device, with equal weights in every process.
         optimizer: steps its weights.
-        train_set: images to train on.
+        materials: images to train on, and how they are varied.
         config: what to do.
         seed: of order, augmentation and noise.
         on_step: called after every step with the number of steps done and the loss.
@@ -63,17 +63,17 @@ class Loop:
         fabric: Fabric,
         model: nn.Module,
         optimizer: torch.optim.Optimizer,
-        train_set: Dataset,
+        materials: Materials,
         config: TrainConfig,
         seed: int,
         on_step: Callable[[int, float], None] | None = None,
     ) -> None:
-        self.fabric, self.model, self.optimizer, self.train_set = fabric, model, optimizer, train_set
+        self.fabric, self.model, self.optimizer = fabric, model, optimizer
+        self.train_set, self._augmenting = materials.train_set, materials.augmenting
         self.config, self.seed, self.on_step = config, seed, on_step
         self.objective: Objective = config.objective()
         self.noise: NoiseLaw = config.noise_law()
-        self._augmentation = DATASETS[config.dataset].augmentation if config.augment else "none"
-        self._images = chosen_images(len(train_set), config.max_train_images)
+        self._images = chosen_images(len(self.train_set), config.max_train_images)
         self.steps_per_epoch = steps_per_epoch(config, len(self._images), fabric.world_size)
         self.steps = self.steps_per_epoch * config.epochs
         self._milestones = [milestone / config.epochs for milestone in config.milestones]
@@ -126,9 +126,8 @@ class Loop:
             group["lr"] = config.lr * share
         first = len(chosen) * fabric.global_rank // fabric.world_size
         rows = chosen[first : len(chosen) * (fabric.global_rank + 1) // fabric.world_size]
-        images = augmented_batch(
-            self.train_set, rows, self._augmentation, crops, first=first, total=len(chosen)
-        ).to(fabric.device, non_blocking=True)
+        images = self._augmenting.images(self.train_set, rows, crops, first, len(chosen))
+        images = images.to(fabric.device, non_blocking=True)
         labels = torch.from_numpy(self.train_set.labels[rows]).to(fabric.device, non_blocking=True)
         source = NoiseSource(self.noise, draws, first=first, total=len(chosen))
         with fabric.autocast():

@@ -31,7 +31,8 @@ def with_default_model(values: dict[str, Any]) -> dict[str, Any]:
 def with_data_place(values: dict[str, Any]) -> dict[str, Any]:
     """Put the path of a data set of the user's own where paths stand, so that moving it changes no setting."""
     given = values.get("dataset")
-    if not isinstance(given, str) or given in DATASETS:  # what is no text is refused with its field
+    # What is no text is refused with its field; images that were handed in lie nowhere.
+    if not isinstance(given, str) or given in DATASETS or values.get("own") is not None:
         return values
     name, place = find_source(given, values.get("data_dir"))
     return {**values, "dataset": name, "data_dir": None if place is None else str(place)}
@@ -51,6 +52,7 @@ def refuse_inconsistent(config: TrainConfig) -> None:
         raise InvalidArgumentError(
             f"split={config.split!r} says where heads begin, but heads is not given; set both"
         )
+    _refuse_code(config)
     if config.heads is not None and not is_border(config.model, config.split):
         networks.refuse_split(config.model, config.split)  # builds the network, to see
     _check_method(config)
@@ -59,6 +61,18 @@ def refuse_inconsistent(config: TrainConfig) -> None:
 def methods_that(suit: Callable[[type[Objective]], bool]) -> str:
     """Return the names of the methods that suit, for messages that tell what to choose."""
     return ", ".join(name for name in OBJECTIVES if suit(OBJECTIVES[name]))
+
+
+def _refuse_code(config: TrainConfig) -> None:
+    """Refuse what goes with networks of this package beside a factory, and the other way round."""
+    if config.factory is None and (config.model_args is not None or config.model_code is not None):
+        raise InvalidArgumentError(
+            f"model_args are for a factory such as net.py:make, and model {config.model!r} is none; leave them out"
+        )
+    if config.heads is not None and (config.factory is not None or config.own is not None):
+        raise InvalidArgumentError(
+            f"heads={config.heads} are for networks of this package, and {config.model!r} is none; leave them out"
+        )
 
 
 def _check_schedule(config: TrainConfig) -> None:
@@ -95,7 +109,7 @@ def _check_method(config: TrainConfig) -> None:
 def _refuse_mixture(config: TrainConfig) -> None:
     """Refuse settings of one kind of training in another: networks, members of an ensemble, denoisers."""
     trains = OBJECTIVES[config.method].trains
-    if (config.model in DENOISERS) != (trains == "denoiser"):
+    if config.own is None and (config.model in DENOISERS) != (trains == "denoiser"):
         known = DENOISERS if trains == "denoiser" else MODELS
         raise InvalidArgumentError(
             f"method {config.method!r} does not train model {config.model!r}; choose one of {', '.join(known)}"

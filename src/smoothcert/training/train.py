@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ from smoothcert.data import Dataset
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import (
     CARD_FILE,
+    CodeEntry,
     ModelCard,
+    ModuleSource,
     denoised_entry,
     load_checkpoint,
     read_card,
@@ -25,9 +27,11 @@ from smoothcert.networks import denoised_of
 from smoothcert.training.batches import chosen_images
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.epochs import OnEpoch
-from smoothcert.training.first_model import with_classifier_digest
+from smoothcert.training.first_model import first_model, with_classifier_digest
 from smoothcert.training.launching import Trained, Where, launch
+from smoothcert.training.materials import Materials
 from smoothcert.training.outputs.folder import differences, forget, refuse_existing
+from smoothcert.training.own.factory import permitted_module
 
 BEST = "best"
 """Subfolder with the model of the epoch that did best on the hold-out, if there is one; the folder holds the last."""
@@ -42,6 +46,7 @@ def train(
     devices: int = 1,
     accelerator: str = "auto",
     show_progress: bool | None = None,
+    factories: Sequence[str] = (),
 ) -> ModelCard:
     """Train a model and write its folder; the same seed gives the same weights, bit for bit, on one CPU process.
 
@@ -60,13 +65,15 @@ def train(
         devices: processes, each on a device of its own (on the CPU: on a core).
         accelerator: "auto" (a GPU where there is one), "cpu" or "cuda".
         show_progress: None shows it on a terminal only.
+        factories: "path/file.py:make" or "package.module:make", of code that the configuration names as its model and
+            that may run; without it nothing runs.
     """
     config = config_from(config).with_packages()
-    out = check_path("out", out)
-    if out.exists() and not out.is_dir():
-        raise CheckpointError(f"{out} is a file; choose a folder to write the model to")
-    if not check_switch("resume", resume):
-        refuse_existing(out, out / CARD_FILE)
+    if config.own is not None:
+        raise InvalidArgumentError(
+            f"this configuration is of a module that was handed in ({config.own.module}); train it by smoothcert.fit"
+        )
+    out = check_out(out, resume)
     trains = config.objective().trains
     if trains == "members":
         raise InvalidArgumentError(
@@ -76,10 +83,27 @@ def train(
     train_set = config.training_images()
     if trains == "denoiser":
         config = with_classifier_digest(config, train_set)
+    config, module = permitted_module(config, train_set, factories)
     if (out / CARD_FILE).exists():
-        return _finished(out, config, train_set)
+        return finished(out, config, train_set, None if module is None else module.source())[1]
     where = Where(on_epoch, devices, accelerator, show_progress)
-    return launch(config, train_set, out, where, _write, [out / BEST])
+    materials = Materials.named(config, train_set, first_model if module is None else module.first_model)
+    return launch(config, materials, out, where, write_model, [out / BEST])
+
+
+def check_out(out: Any, resume: Any) -> Path:
+    """Return the folder to write to; refuse a file, and a training in it that is not to be continued.
+
+    Args:
+        out: as a user gave it.
+        resume: likewise.
+    """
+    folder = check_path("out", out)
+    if folder.exists() and not folder.is_dir():
+        raise CheckpointError(f"{folder} is a file; choose a folder to write the model to")
+    if not check_switch("resume", resume):
+        refuse_existing(folder, folder / CARD_FILE)
+    return folder
 
 
 def config_from(given: TrainConfig | Mapping[str, Any] | str | Path) -> TrainConfig:
@@ -96,8 +120,9 @@ def config_from(given: TrainConfig | Mapping[str, Any] | str | Path) -> TrainCon
     return TrainConfig(**given)
 
 
-def _write(trained: Trained, out: Path) -> ModelCard:
+def write_model(trained: Trained, out: Path | None) -> ModelCard:
     """Write the model of the best epoch, where a hold-out chose one, then that of the last."""
+    assert out is not None
     shutil.rmtree(out / BEST, ignore_errors=True)  # of this same training, killed between here and the end
     if not trained.state.best:
         return save_checkpoint(trained.model, _card(trained, trained.model, trained.config.epochs, out), out)
@@ -135,8 +160,9 @@ def _card(trained: Trained, model: nn.Module, epoch: int, folder: Path) -> Model
         behind = read_card(config.classifier)
         mean, std = behind.mean, behind.std
         denoised = denoised_entry(before, config.classifier, folder)
+    code = _code(config, model)
     return ModelCard(
-        architecture=config.model,
+        architecture=config.model if code is None else code.class_name,
         num_classes=train_set.num_classes,
         input_shape=train_set.input_shape,
         mean=mean,
@@ -150,12 +176,30 @@ def _card(trained: Trained, model: nn.Module, epoch: int, folder: Path) -> Model
         heads=config.heads,
         split=config.split,
         denoised=denoised,
+        code=code,
     )
 
 
-def _finished(out: Path, config: TrainConfig, train_set: Dataset) -> ModelCard:
-    """Return the card of a finished training if it is the one asked for; name the differences if not."""
-    _, card = load_checkpoint(out)
+def _code(config: TrainConfig, model: nn.Module) -> CodeEntry | None:
+    """Return what the card says about a network that is code of the user's own; None for one of this package."""
+    if config.own is None and config.factory is None:
+        return None
+    module = model.get_submodule("network") if config.normalisation()[0] else model
+    return CodeEntry.of(module, None if config.factory is None else config.model, config.model_args)
+
+
+def finished(
+    out: Path, config: TrainConfig, train_set: Dataset, modules: ModuleSource | None = None
+) -> tuple[nn.Module, ModelCard]:
+    """Return model and card of a finished training if it is the one asked for; name the differences if not.
+
+    Args:
+        out: its folder.
+        config: the training asked for.
+        train_set: its images.
+        modules: who has the module, where it is code of the user's own.
+    """
+    card = read_card(out)
     differing = differences(out, card, config)
     if card.dataset["digest"] != train_set.digest:
         differing.append("dataset digest")
@@ -164,5 +208,6 @@ def _finished(out: Path, config: TrainConfig, train_set: Dataset) -> ModelCard:
             f"{out} already holds a model trained with another {', '.join(differing)}; "
             f"choose another folder or remove it"
         )
+    loaded = load_checkpoint(out, modules)
     forget(out)
-    return card
+    return loaded

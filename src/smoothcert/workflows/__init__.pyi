@@ -4,18 +4,23 @@ from .auditing.report import AuditReport, Finding, Trust
 from .certify import certify
 from .certify_panel import certify_panel
 from .demo import run_demo
+from .describe import Description, describe
+from .normalisation import warn_normalisation
 from .preview import preview_run
 from .sweep import run_sweep
 
 __all__ = [
     "AuditReport",
+    "Description",
     "Finding",
     "Trust",
     "attack_images",
     "audit",
     "certify",
     "certify_panel",
+    "describe",
     "preview_run",
     "run_demo",
     "run_sweep",
+    "warn_normalisation",
 ]

@@ -38,6 +38,7 @@ from smoothcert.store import (
     origin_of,
     stored_manifest,
 )
+from smoothcert.workflows.normalisation import warn_normalisation
 
 
 def certify(
@@ -80,6 +81,7 @@ def certify(
         stored = stored_manifest(folder, resume)
         seed, engine = left_open(stored, seed, engine)
         order = Order.of(classifier, dataset, indices)
+        warn_normalisation(classifier, dataset, order.chosen)
         certification = classifier.certification(
             FixedSample() if procedure is None else procedure,
             alpha=alpha,
@@ -93,7 +95,8 @@ def certify(
             check_same(stored, manifest, str(folder))
         pace = order.checked(certification, workers, batch_size)
         reach = reach_before(certification)
-        database = begin(folder, stored, manifest, origin_of(folder, classifier.folder, dataset))
+        places = origin_of(folder, classifier.folder, dataset, classifier.weights)
+        database = begin(folder, stored, manifest, places)
         try:
             writer = RunWriter(database, dataset)
             order.run(certification, writer, pace, show_progress)

@@ -50,6 +50,11 @@ def run_sweep(
         workers: threads that certify; one per core by default.
         say: told in one line what is being done.
     """
+    for config in configs.values():
+        if config.factory is not None:
+            raise InvalidArgumentError(
+                f"a sweep runs no code, and model {config.model!r} is some; train and certify each value by itself"
+            )
     names = _folder_names(over, list(configs))
     rows = []
     for number, (value, config) in enumerate(configs.items(), start=1):

@@ -1,5 +1,17 @@
 from .ensemble import Choosing, Claims, Voting, typed
 from .images import Source, Subset
+from .own_members import OwnMembers
+from .own_model import (
+    Factory,
+    FactoryArgs,
+    InputShape,
+    Mean,
+    NumClasses,
+    OwnModel,
+    Std,
+    read_arguments,
+    read_facts,
+)
 from .paths import folder_option, path_argument, path_option
 from .recipe import Changes, RecipeName, chosen_config
 from .running import (
@@ -26,11 +38,19 @@ __all__ = [
     "DataDir",
     "Devices",
     "Engine",
+    "Factory",
+    "FactoryArgs",
+    "InputShape",
+    "Mean",
     "ModelFolder",
+    "NumClasses",
+    "OwnMembers",
+    "OwnModel",
     "RecipeName",
     "Running",
     "Seed",
     "Source",
+    "Std",
     "Subset",
     "Training",
     "Voting",
@@ -40,6 +60,8 @@ __all__ = [
     "folder_option",
     "path_argument",
     "path_option",
+    "read_arguments",
+    "read_facts",
     "read_numbers",
     "typed",
     "unfolded",

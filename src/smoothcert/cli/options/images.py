@@ -12,6 +12,7 @@ import typer
 from smoothcert import data, folders
 from smoothcert.cli.options.paths import path_option
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.reading import kind_of
 from smoothcert.visible import brief
 
 _PANEL = "Images"
@@ -48,10 +49,16 @@ class Source:
         ),
     ] = "test"
 
-    def load(self, model: Path) -> data.Dataset:
-        """Read a split of the named data set, or of that which a model, or all of its members, learnt from."""
-        name = self.dataset or _own_dataset(model)
-        size = None if self.split == "test" else _held_out_by(model, name, self.data_dir)
+    def load(self, model: Path, weights: Path | None = None) -> data.Dataset:
+        """Read a split of the named data set, or of that which a model, or all of its members, learnt from.
+
+        Args:
+            model: its folder; of a file or a factory, the folder of its weights says on what it was trained.
+            weights: of a factory.
+        """
+        teller = weights if weights is not None and kind_of(weights) == "folder" else model
+        name = self.dataset or _own_dataset(teller)
+        size = None if self.split == "test" else _held_out_by(teller, name, self.data_dir)
         return data.load_dataset(name, self.split, self.data_dir, holdout=size)
 
 
@@ -96,6 +103,8 @@ class Subset:
 
 def _held_out_by(model: Path, name: str, data_dir: Path | None) -> int | None:
     """Return how many images the training of a model held out of the data set it is asked about; None for the usual."""
+    if folders.is_own(model):
+        return None
     # A file is known by its own name, wherever it lies; a folder of pictures by that of its kind.
     if {data.find_source(name, data_dir)[0], Path(name).name}.isdisjoint(folders.trained_on(model)):
         return None
@@ -109,7 +118,11 @@ def _held_out_by(model: Path, name: str, data_dir: Path | None) -> int | None:
 
 
 def _own_dataset(model: Path) -> str:
-    names = folders.trained_on(model)
+    names = () if folders.is_own(model) else folders.trained_on(model)
+    if not names:
+        raise InvalidArgumentError(
+            f"--dataset is needed: {model} does not say on what it was trained; known: {', '.join(data.DATASETS)}"
+        )
     if len(names) > 1 or names[0] not in data.DATASETS:
         raise InvalidArgumentError(
             f"--dataset is needed: {model} was trained on {', '.join(map(brief, names))}, and "

@@ -59,6 +59,8 @@ def chosen_config(
     )
     known = set(training.TrainConfig.model_fields) - {
         "settings",
+        "own",
+        "model_code",
         "recipe",
         "recipe_epochs",
         "members",

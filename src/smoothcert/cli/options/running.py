@@ -14,7 +14,14 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.seeding import check_seed
 from smoothcert.visible import brief
 
-ModelFolder = Annotated[Path, path_argument("MODEL", "Folder of a model or of an ensemble.")]
+ModelFolder = Annotated[
+    Path,
+    path_argument(
+        "MODEL",
+        "Folder of a model or of an ensemble; or net.onnx; or a Python factory, package.module:factory or "
+        "path/file.py:factory, whose code then runs.",
+    ),
+]
 DataDir = Annotated[Path | None, path_option("--data-dir", text="Where the data set's files are.")]
 Alpha = Annotated[float, typer.Option("--alpha", help="Error probability per image, one-sided.")]
 Seed = Annotated[

@@ -7,7 +7,7 @@ import io
 import logging
 import warnings
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import torch
 from torch import nn
@@ -18,9 +18,10 @@ from smoothcert.engines.engine import Engine
 from smoothcert.engines.nan_keeping_pool import refuse_other_pools, with_nan_keeping_pools
 from smoothcert.engines.turns import alone
 from smoothcert.engines.unavailable import EngineUnavailableError
-from smoothcert.engines.understood import refuse_not_understood
+from smoothcert.engines.understood import refuse_not_understood, runs_known_code
 from smoothcert.engines.workload import Model, Workload, device_of
-from smoothcert.networks import MIN_ROWS
+from smoothcert.errors import CheckpointError
+from smoothcert.networks import MIN_ROWS, as_logits, holds_onnx, onnx_session
 
 EXPORT_PAYS = 8e12
 """Floating-point operations from which the seconds of exporting are won back.
@@ -34,33 +35,54 @@ class OnnxEngine(Engine):
     """A module exported once and run by ONNX Runtime on the CPU, one thread per call.
 
     Not for models with control flow that depends on the image: the exporter refuses those, where tracing would
-    silently keep one branch.
+    silently keep one branch. What is an ONNX file, or has one among its members, is run as it is.
     """
+
+    runs_onnx_files: ClassVar[bool] = True
 
     @classmethod
     def preference(cls, workload: Workload) -> int:
         """Return more than torch does, for a module on the CPU and votes that win back the seconds of exporting."""
+        if holds_onnx(workload.model):
+            return 2
         exportable = isinstance(workload.model, nn.Module) and workload.device.type == "cpu"
         return 2 if exportable and workload.operations >= EXPORT_PAYS else 0
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         super().__init__(model, num_classes, example)
         if not isinstance(model, nn.Module):
-            raise EngineUnavailableError("only torch modules can be exported")
+            raise EngineUnavailableError(
+                f"a {type(model).__name__} is no torch module, and only these can be exported"
+            )
         if device_of(model).type != "cpu":
             raise EngineUnavailableError(
                 f"it is on {device_of(model)}, and ONNX Runtime is run on the CPU here"
             )
+        self._session: Any = None
+        if holds_onnx(model):
+            self.as_is, self.shareable = True, runs_known_code(model)
+            return
         refuse_not_understood(model)
         refuse_other_pools(model)
         self._session = _session(_exported(with_nan_keeping_pools(model), example))
+        outputs = len(self._session.get_outputs())
+        if outputs != 1:
+            raise EngineUnavailableError(
+                f"it answers with {outputs} arrays, and the graph of one is run here"
+            )
         self._input = self._session.get_inputs()[0].name
         refuse_other_answers(self.forward, model, example)
 
     @override
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
+        if self._session is None:
+            return self._as_it_is(batch)
         (logits,) = self._session.run(None, {self._input: batch.numpy()})
         return torch.from_numpy(logits)
+
+    @torch.inference_mode()
+    def _as_it_is(self, batch: torch.Tensor) -> torch.Tensor:
+        return as_logits(self.model(batch), len(batch))
 
 
 def _exported(model: nn.Module, example: torch.Tensor) -> bytes:
@@ -84,17 +106,9 @@ def _exported(model: nn.Module, example: torch.Tensor) -> bytes:
 
 def _session(graph: bytes) -> Any:
     try:
-        import onnxruntime
-    except ImportError as error:
-        raise EngineUnavailableError("onnxruntime is not installed") from error
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    try:
-        return onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
-    except Exception as error:  # kinds of its own, such as for weights that are not float32
-        first = str(error).strip().splitlines()[0][:120]
-        raise EngineUnavailableError(f"ONNX Runtime does not take it ({first})") from error
+        return onnx_session(graph)
+    except CheckpointError as error:
+        raise EngineUnavailableError(str(error)) from error
 
 
 @contextlib.contextmanager

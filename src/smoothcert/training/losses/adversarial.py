@@ -14,7 +14,7 @@ from smoothcert.training.objective import Objective
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Adversarial(Objective):
     """What objectives on adversarial images share: the attack's settings, and the logits of its noisy copies.
 

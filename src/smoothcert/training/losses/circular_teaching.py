@@ -26,7 +26,7 @@ from smoothcert.training.step import Moment
 TEACHERS = ("previous", "self", "none")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CircularTeaching(Objective):
     """Settings of circular teaching, and how it turns losses per head and image into one.
 

@@ -14,7 +14,7 @@ from smoothcert.training.losses.macer_loss import MacerLoss
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AdvMacer(Adversarial):
     """Cross entropy and a hinge on the certified radius, both at the adversarial image.
 

@@ -16,7 +16,7 @@ from smoothcert.training.objective import Objective
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Consistency(Objective):
     """Cross entropy on all noisy copies, and their answers drawn to each other.
 

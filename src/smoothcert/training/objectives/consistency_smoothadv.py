@@ -15,7 +15,7 @@ from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ConsistencySmoothAdv(Adversarial):
     """SmoothAdv whose noisy adversarial copies are drawn to one answer.
 

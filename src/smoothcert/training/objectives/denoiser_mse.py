@@ -12,7 +12,7 @@ from smoothcert.training.losses.denoising import Denoising, denoised_copy, parts
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DenoiserMse(Denoising):
     """Mean squared error of one denoised noisy copy, per pixel.
 

@@ -12,7 +12,7 @@ from smoothcert.training.losses.denoising import Denoising, denoised_copy, logit
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DenoiserStability(Denoising):
     """Cross entropy of one denoised noisy copy with the class that the frozen classifier gives the clean image.
 

@@ -14,7 +14,7 @@ from smoothcert.training.objective import Objective, Trains
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Drt(Objective):
     """Sum of the members' cross entropies + rho1 GD - rho2 CM on one noisy copy that all members share.
 

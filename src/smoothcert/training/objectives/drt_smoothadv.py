@@ -16,7 +16,7 @@ from smoothcert.training.objective import Trains
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DrtSmoothAdv(Adversarial):
     """DRT's loss on all m noisy copies of adversarial images, one adversary per member.
 

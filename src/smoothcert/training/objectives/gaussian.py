@@ -12,7 +12,7 @@ from smoothcert.training.objective import Objective
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GaussianAugmentation(Objective):
     """Cross entropy on one noisy copy of each image.
 

@@ -16,7 +16,7 @@ from smoothcert.training.objective import Objective
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Macer(Objective):
     """Cross entropy of the smoothed probability, and a hinge on the radius of images that are right.
 

@@ -13,7 +13,7 @@ from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SmoothAdv(Adversarial):
     """Cross entropy on all m noisy copies of the image that an attack on the smoothed classifier found.
 

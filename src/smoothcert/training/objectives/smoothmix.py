@@ -16,7 +16,7 @@ from smoothcert.training.objective import Objective
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SmoothMix(Objective):
     """CE + eta warm mean_i KL(y_mix || F(x_mix + e_i)) over images whose smoothed answer is right.
 

@@ -19,7 +19,7 @@ from smoothcert.training.losses.consistency_regulariser import TWO_COPIES, Consi
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SomeConsistency(CircularTeaching):
     """Weighted cross entropy and consistency of every head, whose mean answer z is its own, and the cosine penalty.
 

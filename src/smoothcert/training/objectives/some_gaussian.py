@@ -17,7 +17,7 @@ from smoothcert.training.losses.circular_teaching import (
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SomeGaussian(CircularTeaching):
     """Weighted cross entropy of every head on m noisy copies, and the cosine penalty.
 

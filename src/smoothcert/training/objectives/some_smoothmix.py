@@ -24,7 +24,7 @@ from smoothcert.training.step import Step
 AVERAGES = ("logits", "softmax")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SomeSmoothMix(CircularTeaching):
     """Weighted cross entropy and mixed part of every head, and the cosine penalty.
 

@@ -15,7 +15,7 @@ from smoothcert.training.objective import Objective
 from smoothcert.training.step import Step
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StabilityTraining(Objective):
     """Cross entropy on the clean image, and the noisy answer drawn to the clean one.
 

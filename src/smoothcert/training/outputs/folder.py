@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any
 
 from smoothcert.errors import CheckpointError, SmoothcertError
 from smoothcert.folders import CARD_FILE, ModelCard, read_card
@@ -45,11 +47,11 @@ def refuse_foreign(folder: Path, config: TrainConfig) -> None:
         )
 
 
-def with_seed(config: TrainConfig, out: Path) -> TrainConfig:
+def with_seed(config: TrainConfig, out: Path | None) -> TrainConfig:
     """Return the configuration with a seed: its own, else that of the unfinished training in `out`, else a new one."""
     if config.seed is not None:
         return config
-    if not _is_unfinished(out):
+    if out is None or not _is_unfinished(out):
         return config.changed(seed=check_seed(None))
     seed = read_header(out).config.get("seed")
     if not isinstance(seed, int):
@@ -74,7 +76,14 @@ def differences(folder: Path, card: ModelCard, config: TrainConfig) -> list[str]
     asked = config.model_dump(exclude=set(PLACES))  # where files lie changes nothing; their digests would
     if asked["seed"] is None:
         del asked["seed"], known["seed"]
+    known, asked = by_name(known), by_name(asked)
     return [name for name in {**known, **asked} if known.get(name) != asked.get(name)]
+
+
+def by_name(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return settings with those of the user's own module and images among them, so that each is told apart."""
+    own = settings.get("own")
+    return {**settings, **own, "own": None} if isinstance(own, dict) else dict(settings)
 
 
 def forget(folder: Path) -> None:

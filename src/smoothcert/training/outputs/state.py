@@ -110,8 +110,8 @@ def _refuse_moments(folder: Path, entries: dict[str, Any], optimizer: torch.opti
         raise damage(folder, "its momenta are not those of the optimiser")
     for name, entry in entries.items():
         number, _, kind = name.partition("/")
-        shape = () if kind == _STEP else tuple(weights[number].shape)
-        if entry != (torch.float32, shape):
+        weight = weights[number]
+        if entry != ((torch.float32, ()) if kind == _STEP else (weight.dtype, tuple(weight.shape))):
             raise damage(folder, f"the momentum {name} does not fit its weight")
 
 

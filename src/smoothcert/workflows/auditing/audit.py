@@ -14,6 +14,7 @@ from smoothcert.arguments import check_path
 from smoothcert.certificates import Certification, SmoothedClassifier
 from smoothcert.data import Dataset, TorchData
 from smoothcert.errors import DamagedRunError, InvalidArgumentError, SmoothcertError
+from smoothcert.folders import check_factories
 from smoothcert.progress import progress
 from smoothcert.sampling import Chunk, check_batch_size, check_workers
 from smoothcert.seeding import check_seed
@@ -47,6 +48,7 @@ def audit(
     workers: int | None = None,
     batch_size: int | None = None,
     show_progress: bool | None = None,
+    factories: Sequence[str] = (),
 ) -> AuditReport:
     """Check a run folder: every radius from its votes, digests, and votes drawn again from their keys.
 
@@ -56,7 +58,8 @@ def audit(
 
     Args:
         run: the run folder.
-        model: folder of the model, a classifier or a callable; by default where the run says it was.
+        model: folder of the model, ONNX file, factory, a classifier, a callable or an estimator; by default where the
+            run says it was.
         dataset: a data set, its name or its path; by default the one of the manifest, where the run noted it.
         data_dir: folder of the data set's files; by default where the run says they were.
         fraction: share of the chunks to draw again, from 0 to 1; None: .01, at least 256 chunks.
@@ -64,8 +67,11 @@ def audit(
         workers: threads; one per core by default.
         batch_size: most rows per forward pass.
         show_progress: None shows it on a terminal only.
+        factories: "path/file.py:make" or "package.module:make", that the run or its model folder names and that may
+            run; none does by itself.
     """
     folder = check_path("run", run)
+    check_factories(factories)
     how: dict[str, Any] = {
         "workers": check_workers(workers),
         "batch_size": batch_size,
@@ -91,7 +97,7 @@ def audit(
     )
     if images is not None:
         check_labels(stored, images, report)
-    classifier = find_classifier(stored, terms, folder, origin, model, report)
+    classifier = find_classifier(stored, terms, folder, origin, model, report, factories)
     if fraction == 0:
         report.note("no vote was drawn again, as asked", first=True)
     elif classifier is not None and images is not None:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from smoothcert.certificates import SmoothedClassifier, identities, is_settled
 from smoothcert.data import DATASETS, Dataset, TorchData, is_torch_data, load_dataset
-from smoothcert.errors import InvalidArgumentError, SmoothcertError, StoreError
-from smoothcert.folders import load_model
-from smoothcert.networks import classifiers_of
+from smoothcert.errors import ModuleNeededError, SmoothcertError, StoreError
+from smoothcert.folders import EnsembleCard, is_ensemble, load_model, read_any_card, refuse_labyrinth
+from smoothcert.networks import as_model, classifiers_of
+from smoothcert.workflows.auditing.own_model import Origin, own_model
 from smoothcert.workflows.auditing.report import AuditReport
 from smoothcert.workflows.auditing.stored import StoredRun
 from smoothcert.workflows.auditing.terms import Terms
 
-_PLACES = ("model", "data_dir")
+_PLACES = ("model", "weights", "data_dir")
 Source = str | Path | SmoothedClassifier | Callable[..., Any]
-
-
-Origin = Mapping[str, str]
 
 
 def read_origin(stored: StoredRun, report: AuditReport) -> Origin:
@@ -33,7 +31,13 @@ def read_origin(stored: StoredRun, report: AuditReport) -> Origin:
 
 
 def find_classifier(
-    stored: StoredRun, terms: Terms, run: Path, origin: Origin, given: Source | None, report: AuditReport
+    stored: StoredRun,
+    terms: Terms,
+    run: Path,
+    origin: Origin,
+    given: Source | None,
+    report: AuditReport,
+    factories: Sequence[str] = (),
 ) -> SmoothedClassifier | None:
     """Return the run's classifier, or None with a note or a finding that says why there is none.
 
@@ -42,10 +46,11 @@ def find_classifier(
         terms: what the manifest says.
         run: the run folder, from which the noted place of the model is seen.
         origin: the places that the run noted.
-        given: a model folder, a classifier, or None for the place that the run noted.
+        given: a model folder, file or factory, a classifier, or None for the place that the run noted.
         report: told what is wrong.
+        factories: that may run, where the run or its model folder names them.
     """
-    model = _model(run, origin, given, report)
+    model = _model(stored, run, origin, given, report, factories, terms.num_classes)
     if model is None:
         return None
     same = [part for part in classifiers_of(model) if identities(part) == (stored.manifest["model"],)]
@@ -60,20 +65,44 @@ def find_classifier(
         report.note(
             "the model is code that no digest covers: that it is the one that was certified is for you to know"
         )
-    return SmoothedClassifier(
+    classifier = SmoothedClassifier(
         same[0], terms.noise, terms.num_classes, on_nan=terms.on_nan, allow_any_range=True
     )
+    classifier.source = stored.manifest.get("source")  # by which it was found; the identity is what counts
+    return classifier
 
 
-def _model(run: Path, origin: Origin, given: Source | None, report: AuditReport) -> Any:
+def _model(
+    stored: StoredRun,
+    run: Path,
+    origin: Origin,
+    given: Source | None,
+    report: AuditReport,
+    factories: Sequence[str],
+    num_classes: int,
+) -> Any:
     if isinstance(given, SmoothedClassifier):
         return given.model
     if given is not None and not isinstance(given, str | Path):
-        if not callable(given):
-            raise InvalidArgumentError(
-                f"model must be a folder, a classifier or a callable from batch to logits, got {given!r}"
-            )
-        return given
+        return as_model(given, num_classes, also="a folder, a classifier, ")
+    source = stored.manifest.get("source")
+    try:
+        if source is not None:
+            return own_model(source, stored.manifest, run, origin, given, report, factories)
+        return _of_folder(run, origin, given, report, factories)
+    except StoreError:
+        raise
+    except ModuleNeededError as error:
+        report.note(f"its model is code that an audit does not run ({error}); give the classifier in Python")
+        return None
+    except SmoothcertError as error:
+        report.add_finding("model", f"the model cannot be loaded: {error}")
+        return None
+
+
+def _of_folder(
+    run: Path, origin: Origin, given: str | Path | None, report: AuditReport, factories: Sequence[str]
+) -> Any:
     if given is None and "model" not in origin:
         report.note("the run does not say where its model is; give it with --model FOLDER")
         return None
@@ -85,11 +114,10 @@ def _model(run: Path, origin: Origin, given: Source | None, report: AuditReport)
             )
         report.note(f"its model is no longer at {_plain(folder)}; give its folder with --model")
         return None
-    try:
-        return load_model(folder)[0]
-    except SmoothcertError as error:
-        report.add_finding("model", f"the model cannot be loaded: {error}")
+    if not factories and (factory := _named_factory(folder)) is not None:
+        report.note(f"its model is built by {factory}, which runs if you say so: --factory {factory}")
         return None
+    return load_model(folder, factories=factories)[0]
 
 
 def find_dataset(
@@ -145,6 +173,17 @@ def find_dataset(
         )
         return None
     return images
+
+
+def _named_factory(folder: Path) -> str | None:
+    """Return a factory that a folder's card, or one of its members', names; None if there is none."""
+    if is_ensemble(folder):
+        refuse_labyrinth(folder)
+    card = read_any_card(folder)
+    if isinstance(card, EnsembleCard):
+        named = (_named_factory(folder / member.path) for member in card.members)
+        return next((factory for factory in named if factory is not None), None)
+    return None if card.code is None else card.code.factory
 
 
 def _title(given: Source | None) -> str:

@@ -106,6 +106,13 @@ def _check_kinds(manifest: Mapping[str, Any]) -> None:
             raise ValueError(
                 f"procedure.{name} is {_short(value)}, more than the {MOST_VOTES:,} votes there can be"
             )
+    source = manifest.get("source", {"kind": "", "name": ""})
+    if (
+        not isinstance(source, dict)
+        or not isinstance(source["kind"], str)
+        or not isinstance(source["name"], str)
+    ):
+        raise ValueError(f"source is {_short(source)}, expected kind and name of a model")
     if manifest["engine"] == "auto":
         raise ValueError("engine is 'auto', expected the one that was chosen")
     if not manifest["indices"]:

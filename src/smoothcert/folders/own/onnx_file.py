@@ -1,0 +1,151 @@
+"""From an ONNX file to the graph of a classifier: its one input, its scores, and how many rows a pass takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothcert.errors import CheckpointError, InvalidArgumentError
+from smoothcert.folders.own.onnx_content import Content, check_content
+from smoothcert.networks import MIN_ROWS, OnnxGraph, checked_shape, onnx_session, runtime_reason
+from smoothcert.reading import read_bytes
+from smoothcert.visible import brief
+
+MOST_ONNX_BYTES = 2**31 - 1
+"""What the format itself can hold in one file."""
+_MOST_VALUES = 2**28  # of a batch of a fixed number of rows: 1 GiB
+_OTHER_INPUTS = {
+    "tensor(uint8)": "noisy pixels are no whole numbers, and rounding them would change the noise",
+    "tensor(float16)": "noisy images would be rounded to 16 bits before the network sees them",
+}
+
+
+def read_onnx(
+    path: Path, *, input_shape: Sequence[int] | None = None, num_classes: int | None = None
+) -> OnnxGraph:
+    """Read an ONNX file as a classifier; `CheckpointError` or `InvalidArgumentError` says what is wrong with it.
+
+    Not a look at whether it is a good one, nor whether it takes pixels or normalised images: no file says that.
+
+    Args:
+        path: the file, with all its weights in it.
+        input_shape: shape of one image, where the file leaves it open.
+        num_classes: number of classes, which must be the file's.
+    """
+    content = read_bytes(path, CheckpointError, most=MOST_ONNX_BYTES)
+    about = check_content(content, str(path))
+    try:
+        session = onnx_session(content)
+    except CheckpointError as error:
+        raise CheckpointError(f"{path}: {error}{_newer(about)}") from error
+    name, shape, rows = _input(session, path, input_shape)
+    output, classes = _scores(session, path, name, (rows or MIN_ROWS, *shape), num_classes)
+    return OnnxGraph(content, name, output, shape, classes, rows, about.parameters)
+
+
+def _newer(about: Content) -> str:
+    """Say that a file is of a newer ONNX, where that is the likely reason of a refusal."""
+    import onnx
+
+    known = onnx.defs.onnx_opset_version()
+    if about.opset is None or about.opset <= known:
+        return ""
+    return f"; it is of opset {about.opset}, newer than the {known} known here: export it with opset_version={known}"
+
+
+def _input(session: Any, path: Path, told: Sequence[int] | None) -> tuple[str, tuple[int, ...], int | None]:
+    """Return the name of the one input, the shape of an image, and the rows of a pass where they are fixed."""
+    inputs = session.get_inputs()
+    if len(inputs) != 1:
+        names = ", ".join(brief(one.name, 40) for one in inputs[:8])
+        raise CheckpointError(
+            f"{path} has {len(inputs)} inputs ({names}); a classifier takes one, the images"
+        )
+    one = inputs[0]
+    if one.type != "tensor(float)":
+        why = _OTHER_INPUTS.get(one.type, "noisy images are float32")
+        raise CheckpointError(
+            f"{path} takes {one.type.removeprefix('tensor(').rstrip(')')} input ({why}); export it with float32 input"
+        )
+    sides = [side if isinstance(side, int) and side > 0 else None for side in one.shape]
+    if len(sides) < 2 and told is None:
+        raise CheckpointError(f"{path} does not say the shape of its images; say it with input_shape")
+    open_sides = [None] * (1 + len(told or ())) if len(sides) < 2 else sides
+    shape = _image_shape(path, open_sides[1:], told)
+    rows = open_sides[0]
+    if rows is not None and rows * math.prod(shape) > _MOST_VALUES:
+        raise CheckpointError(
+            f"{path} takes batches of exactly {rows:,} images, more than fit; export it with any number of rows"
+        )
+    return str(one.name), shape, rows
+
+
+def _image_shape(path: Path, sides: Sequence[int | None], told: Sequence[int] | None) -> tuple[int, ...]:
+    if told is None:
+        if None in sides:
+            raise InvalidArgumentError(
+                f"{path} takes images of shape {_said(sides)}, where ? is left open; say it with input_shape, such as "
+                "3,32,32"
+            )
+        return checked_shape(tuple(side for side in sides if side is not None))
+    shape = checked_shape(tuple(told))
+    if len(shape) != len(sides) or any(
+        side not in (None, own) for side, own in zip(sides, shape, strict=True)
+    ):
+        raise InvalidArgumentError(f"input_shape is {shape}, but {path} takes images of shape {_said(sides)}")
+    return shape
+
+
+def _scores(
+    session: Any, path: Path, name: str, shape: tuple[int, ...], num_classes: int | None
+) -> tuple[str, int]:
+    """Return the name of the output that holds one row of scores per image, and how many: found by running it."""
+    outputs = [one.name for one in session.get_outputs()]
+    try:
+        answers = session.run(outputs, {name: np.zeros(shape, np.float32)})
+    except Exception as error:  # kinds of its own
+        raise CheckpointError(
+            f"{path} cannot be run on {shape[0]} images of shape {shape[1:]}: {runtime_reason(error)}; is that the "
+            "shape of its images, and was it exported for any number of rows?"
+        ) from error
+    scores = {
+        one: answer.shape[1]
+        for one, answer in zip(outputs, answers, strict=True)
+        if _is_score(answer, shape[0])
+    }
+    if num_classes is not None and num_classes in scores.values():
+        scores = {one: count for one, count in scores.items() if count == num_classes}
+    if len(scores) != 1:
+        told = ", ".join(
+            f"{brief(one, 40)} {_answered(answer)}" for one, answer in zip(outputs[:8], answers, strict=False)
+        )
+        raise CheckpointError(
+            f"{path} has {'no output' if not scores else f'{len(scores)} outputs'} of one row of float scores per "
+            f"image, where one is needed: {told}; export the logits alone (of scikit-learn: zipmap=False)"
+        )
+    ((output, classes),) = scores.items()
+    if num_classes is not None and classes != num_classes:
+        raise InvalidArgumentError(f"num_classes is {num_classes}, but {path} answers with {classes} scores")
+    return output, classes
+
+
+def _is_score(answer: Any, rows: int) -> bool:
+    if not isinstance(answer, np.ndarray) or answer.dtype.kind != "f" or answer.ndim != 2:
+        return False
+    return bool(answer.shape[0] == rows and answer.shape[1] >= 2)
+
+
+def _answered(answer: Any) -> str:
+    if not isinstance(answer, np.ndarray):
+        return f"({type(answer).__name__})"
+    whole: NDArray[Any] = answer
+    return f"({whole.dtype} {whole.shape})"
+
+
+def _said(sides: Sequence[int | None]) -> str:
+    return f"({', '.join('?' if side is None else str(side) for side in sides)})"

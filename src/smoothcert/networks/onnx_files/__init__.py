@@ -1,0 +1,1 @@
+"""Networks of ONNX files, run by ONNX Runtime."""
