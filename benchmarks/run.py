@@ -22,6 +22,7 @@ PARTS = (
     "wall_clock",
     "votes",
     "memory",
+    "startup",
     "linear",
     "grid",
     "training",

@@ -291,3 +291,14 @@ def test_one_part_runs_end_to_end_and_leaves_the_others(tmp_path, capsys):
     assert [r["radius_in_sigma"] for r in summary["parts"]["votes"]["radii"]] == [1.0, 2.0, 3.0]
     assert len((tmp_path / "votes.csv").read_text().splitlines()) == 1 + 3 * 4
     assert "### Votes" in capsys.readouterr().out
+
+
+def test_startup_starts_the_commands_that_it_names():
+    from benchmarks import startup
+
+    assert startup._command("import smoothcert")[1:] == ["-c", "import smoothcert"]
+    assert startup._command("smoothcert analyze log.tsv")[1:] == ["-m", "smoothcert", "analyze", "log.tsv"]
+    shares = {name: {"median": 0.1, "low": 0.1, "high": 9.0} for name in startup.MOST}
+    assert "NOT reached" not in startup.render({"torch_seconds": 2.0, "shares": shares})
+    shares["import smoothcert"] = {"median": 0.2, "low": 0.1, "high": 9.0}
+    assert "at most 0.15: NOT reached" in startup.render({"torch_seconds": 2.0, "shares": shares})

@@ -41,7 +41,7 @@ def test_certificate_says_what_it_is_about(name):
     assert certificate.noise == {"name": "gaussian", "sigma": SIGMA}
     assert certificate.procedure["name"] == name
     assert (certificate.alpha, certificate.seed, certificate.index) == (0.001, 1, 4)
-    assert certificate.engine == "torch"
+    assert certificate.engine == "callable"
     assert certificate.model.startswith("callable:")
     assert certificate.evaluations == certificate.samples
     assert certificate.counts.drawn <= certificate.samples
@@ -228,12 +228,12 @@ def test_prediction_abstains_exactly_when_the_test_says_so():
 def _prediction_counts(classifier, index):
     """Votes of the prediction's stream, drawn directly."""
 
-    from smoothcert.engines import TorchEngine
+    from smoothcert.engines import CallableEngine
     from smoothcert.sampling import Chunk, Sampler
     from smoothcert.sampling.phases import CHUNK_VOTES
 
     sampler = Sampler(
-        TorchEngine(classifier.model, 2, torch.zeros(1)), classifier.noise, seed=2, batch_size=64
+        CallableEngine(classifier.model, 2, torch.zeros(1)), classifier.noise, seed=2, batch_size=64
     )
     sizes = [min(CHUNK_VOTES, 500 - start) for start in range(0, 500, CHUNK_VOTES)]
     chunks = [Chunk(torch.tensor(POINT), index, "predict", k, size) for k, size in enumerate(sizes)]

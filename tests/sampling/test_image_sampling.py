@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from smoothcert.arguments import usable_cores
-from smoothcert.engines import TorchEngine
+from smoothcert.engines import CallableEngine
 from smoothcert.noise import Gaussian
 from smoothcert.sampling import (
     Chunk,
@@ -40,7 +40,7 @@ def sign(batch):
 
 
 def sampler(batch_size=1_000):
-    return Sampler(TorchEngine(sign, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=batch_size)
+    return Sampler(CallableEngine(sign, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=batch_size)
 
 
 def new_sampling(last, index=0):
@@ -138,7 +138,7 @@ def test_batches_are_full_while_images_finish():
         return sign(batch)
 
     def make():
-        return Sampler(TorchEngine(watching, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=640)
+        return Sampler(CallableEngine(watching, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=640)
 
     with WorkerPool(make, 1) as pool:
         list(run_schedule((new_sampling(1 + i % 3, i)[0] for i in range(300)), pool, batch_size=640))
@@ -153,7 +153,7 @@ def test_an_error_in_a_worker_reaches_the_caller_and_settings_are_put_back(worke
         raise RuntimeError("the model broke")
 
     def make():
-        return Sampler(TorchEngine(broken, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
+        return Sampler(CallableEngine(broken, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
 
     with pytest.raises(RuntimeError, match="the model broke"), WorkerPool(make, workers) as pool:
         list(run_schedule([new_sampling(5)[0]], pool, batch_size=64))
@@ -168,7 +168,7 @@ def test_one_single_threaded_worker_per_core():
         return sign(batch)
 
     def make():
-        return Sampler(TorchEngine(watching, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
+        return Sampler(CallableEngine(watching, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
 
     with WorkerPool(make, 2) as pool:
         list(run_schedule([new_sampling(47, i)[0] for i in range(4)], pool, batch_size=64))
@@ -183,7 +183,7 @@ def test_pools_that_fail_in_a_hurry_never_hang():
         raise RuntimeError("at once")
 
     def make():
-        return Sampler(TorchEngine(broken, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
+        return Sampler(CallableEngine(broken, 2, torch.zeros(1)), Gaussian(1.0), seed=3, batch_size=64)
 
     for _ in range(60):
         with pytest.raises(RuntimeError, match="at once"), WorkerPool(make, 4) as pool:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from smoothcert.engines import TorchEngine
+from smoothcert.engines import CallableEngine, build_engine, engine_rule
 from smoothcert.errors import InvalidImageError, ModelOutputError, UnsoundModelError
 from smoothcert.noise import Gaussian
 from smoothcert.sampling import Sampler, check_fixed_function
@@ -21,7 +21,7 @@ def sampler(engine, on_nan="raise"):
 
 def probe(model, shape=(6,), on_nan="raise", rows=64):
     image = torch.full(shape, 0.5)
-    engine = TorchEngine(model, 3, image)
+    engine = build_engine(engine_rule("auto", model, image, 1), model, 3, image)
     check_fixed_function(sampler(engine, on_nan), image, rows=rows)
 
 
@@ -66,7 +66,7 @@ def test_a_dark_image_is_probed_in_bright_company():
 
     image = torch.full((6,), 0.1)
     with pytest.raises(UnsoundModelError, match="other images of the batch"):
-        check_fixed_function(sampler(TorchEngine(model, 3, image)), image, rows=64)
+        check_fixed_function(sampler(CallableEngine(model, 3, image)), image, rows=64)
 
 
 @pytest.mark.parametrize("name", DEPENDENT)

@@ -13,7 +13,7 @@ import pytest
 import torch
 
 import smoothcert as sc
-from smoothcert.engines import TorchEngine
+from smoothcert.engines import build_engine, engine_rule
 from smoothcert.errors import ModelOutputError, UnsoundModelError, WorkerError
 from smoothcert.sampling import (
     Chunk,
@@ -61,7 +61,8 @@ def honest_at_first(act):
 
 def maker(model=in_python, on_nan="raise"):
     def make():
-        return Sampler(TorchEngine(model, 3, IMAGE), sc.Gaussian(0.5), seed=3, batch_size=128, on_nan=on_nan)
+        engine = build_engine(engine_rule("auto", model, IMAGE, 1), model, 3, IMAGE)
+        return Sampler(engine, sc.Gaussian(0.5), seed=3, batch_size=128, on_nan=on_nan)
 
     return make
 

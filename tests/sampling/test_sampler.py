@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from smoothcert.engines import TorchEngine
+from smoothcert.engines import build_engine, engine_rule
 from smoothcert.ensembles import Panel, VotingEnsemble
 from smoothcert.errors import ModelOutputError
 from smoothcert.networks import MIN_ROWS
@@ -27,7 +27,7 @@ def chunk(index=0, phase="estimate", number=0, votes=CHUNK_VOTES):
 
 def make(model=linear, noise=None, batch_size=1_000, **how):
     return Sampler(
-        TorchEngine(model, CLASSES, torch.zeros(1)),
+        build_engine(engine_rule("auto", model, torch.zeros(1), 1), model, CLASSES, torch.zeros(1)),
         noise or Gaussian(0.5),
         seed=SEED,
         batch_size=batch_size,

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import smoothcert as sc
-from smoothcert.engines import TorchEngine
+from smoothcert.engines import CallableEngine
 from smoothcert.noise import Gaussian
 from smoothcert.sampling import ImageSampling, Phase, Sampler, chunk_borders, pack
 
@@ -38,7 +38,7 @@ def sampling(last=9):
 @pytest.fixture
 def state():
     """After five chunks: two that select, three that estimate."""
-    sampler = Sampler(TorchEngine(three, 3, IMAGE), Gaussian(1.0), seed=3, batch_size=256)
+    sampler = Sampler(CallableEngine(three, 3, IMAGE), Gaussian(1.0), seed=3, batch_size=256)
     begun = sampling()
     for _ in range(5):
         chunk = begun.next_chunk()
@@ -109,7 +109,7 @@ def test_votes_up_to_or_beyond_a_decision_are_refused(last, said, state):
 
 def test_a_sampling_of_counts_alone_has_no_state(state):
     begun, chunk = sampling(), sampling().next_chunk()
-    sampler = Sampler(TorchEngine(three, 3, IMAGE), Gaussian(1.0), seed=3, batch_size=256)
+    sampler = Sampler(CallableEngine(three, 3, IMAGE), Gaussian(1.0), seed=3, batch_size=256)
     drawn = sampler.draw([chunk])[0]
     begun.take(begun.next_chunk(), type(drawn)(drawn.votes, drawn.evaluations, 0.1))
     assert begun.snapshot() is None

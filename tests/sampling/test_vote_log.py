@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from smoothcert.engines import TorchEngine
+from smoothcert.engines import CallableEngine
 from smoothcert.noise import Gaussian
 from smoothcert.sampling import (
     ChunkVotes,
@@ -129,7 +129,7 @@ def three(batch):
 def test_a_sampling_keeps_the_votes_of_its_counts_in_their_order(shuffled):
     """Each answer up to its own decision, whatever order the chunks come back in."""
     image = torch.tensor([0.1, 0.2])
-    sampler = Sampler(TorchEngine(three, 3, image), Gaussian(1.0), seed=3, batch_size=256)
+    sampler = Sampler(CallableEngine(three, 3, image), Gaussian(1.0), seed=3, batch_size=256)
     decision, order, pending = After(9), random.Random(1), []
     sampling = ImageSampling(4, image, PHASES, decision, 3)
     while not sampling.decided or pending:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from smoothcert.engines import TorchEngine
+from smoothcert.engines import CallableEngine
 from smoothcert.errors import UnsoundModelError
 from smoothcert.noise import Gaussian
 from smoothcert.sampling import Decision, ImageSampling, Phase, VoteSource
@@ -28,7 +28,7 @@ def sign(batch):
 
 
 def source(model=sign):
-    engine = TorchEngine(model, 2, IMAGE)
+    engine = CallableEngine(model, 2, IMAGE)
     return VoteSource(
         engine=engine,
         noise=Gaussian(1.0),

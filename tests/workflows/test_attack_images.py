@@ -229,7 +229,6 @@ def test_refusals(plane, classifier, digits, digits_run, tmp_path):
         assert not (tmp_path / "x").exists()
 
     refused("attack measures l2", sc.SmoothedClassifier(Plane().eval(), sc.Laplace(0.2), 2), points())
-    refused("needs a torch module", sc.SmoothedClassifier(lambda x: x, sc.Gaussian(0.2), 4), points())
     refused("radii must be finite", plane, points(), radii=(-1.0,))
     refused("steps must be a positive integer", plane, points(), steps=0)
     refused("is about another model", plane, digits, run=digits_run)

@@ -183,7 +183,7 @@ def test_laws_whose_formulas_the_audit_does_not_know_are_trusted_and_checked(
         ({"fraction": True}, "fraction must be a share"),
         ({"fraction": float("nan")}, "fraction must be a share"),
         ({"batch_size": 6.4}, "batch_size must be a positive integer"),
-        ({"model": 5}, "model must be a folder, a classifier or a callable"),
+        ({"model": 5}, "model must be a folder, a classifier, a callable"),
     ],
 )
 def test_what_cannot_be_audited_by_is_refused(options, words, runs):

@@ -1,160 +1,96 @@
-"""Files and factories certified from Python: resumed, audited, described, and looked at for their normalisation."""
+"""Runs of models that a user brings along: certified, stopped, resumed and audited like any other."""
 
-import logging
-import sqlite3
-from contextlib import closing
-
+import numpy as np
 import pytest
 import torch
-from tests.own_models import save_net, save_onnx
+from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 import smoothcert as sc
-from smoothcert.folders.own.factory import build
-from smoothcert.folders.own.factory_name import FactoryName
-from smoothcert.workflows import describe
+from smoothcert.engines import ENGINES
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.store.database import RunDatabase
+from smoothcert.workflows import Trust
 
-NOISE = sc.Gaussian(0.25)
-FEW = {"procedure": sc.FixedSample(n0=20, n=100), "seed": 7, "workers": 1, "indices": range(3)}
-
-
-@pytest.fixture(scope="module")
-def digits():
-    return sc.load_dataset("digits")
-
-
-@pytest.fixture
-def net(tmp_path):
-    file, marker = save_net(tmp_path)
-    torch.manual_seed(2)
-    torch.save(build(FactoryName.read(f"{file}:make"), {}).state_dict(), tmp_path / "net.pt")
-    marker.unlink()
-    return f"{file}:make", marker
+DIGITS = sc.load_dataset("digits", split="train")
+PIXELS, LABELS = DIGITS.images[:300].reshape(300, -1) / np.float32(255), DIGITS.labels[:300]
+TEST = sc.load_dataset("digits")
+FEW = {"procedure": sc.FixedSample(n0=64, n=320), "indices": range(4), "seed": 3, "workers": 1}
+NOISE = sc.Gaussian(0.15)
 
 
-def load(net, tmp_path):
-    return sc.load_classifier(net, weights=tmp_path / "net.pt", noise=NOISE, input_shape=(1, 8, 8))
+def pipeline():
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=200)).fit(PIXELS, LABELS)
 
 
-def test_an_onnx_file_is_certified_resumed_and_audited(tmp_path, digits):
-    path = save_onnx(tmp_path / "net.onnx", mean=0.3, std=0.5)
-    how = {"noise": NOISE, "mean": [0.3], "std": [0.5]}
-    run = sc.certify(sc.load_classifier(path, **how), digits, out=tmp_path / "run", **FEW)
-    assert run.manifest["source"] == {"kind": "onnx", "name": "net.onnx", "mean": [0.3], "std": [0.5]}
-    assert run.manifest["engine"] == "onnx"
-    again = sc.certify(sc.load_classifier(path, **how), digits, out=tmp_path / "run", resume=True, **FEW)
-    assert again.column("radius") == run.column("radius")
-    other = sc.load_classifier(path, noise=NOISE)
-    with pytest.raises(sc.errors.ManifestMismatchError, match="source"):
-        sc.certify(other, digits, out=tmp_path / "run", resume=True, **FEW)
-    report = sc.audit(tmp_path / "run")
-    assert (report.trust.name, report.redrawn, report.findings) == ("TRUSTED", 360, [])
-    path.rename(tmp_path / "moved.onnx")
-    assert sc.audit(tmp_path / "run").trust.name == "UNDECIDED"
-    assert sc.audit(tmp_path / "run", model=tmp_path / "moved.onnx").trust.name == "TRUSTED"
-    save_onnx(path)
-    assert sc.audit(tmp_path / "run").trust.name == "NOT_TRUSTED"
+def ridge():
+    return RidgeClassifier().fit(PIXELS, LABELS)
 
 
-def test_a_factory_s_network_is_audited_where_the_user_lets_it_run(tmp_path, digits, net):
-    name, marker = net
-    run = sc.certify(load(name, tmp_path), digits, out=tmp_path / "run", **FEW)
-    assert run.manifest["source"] == {"kind": "factory", "name": "net.py:make", "weights": "net.pt"}
-    again = sc.certify(load(name, tmp_path), digits, out=tmp_path / "run", resume=True, **FEW)
-    assert again.column("radius") == run.column("radius")
-    marker.unlink()
-    report = sc.audit(tmp_path / "run")
-    assert report.trust.name == "UNDECIDED"
-    assert any("--factory net.py:make" in line for line in (report.line, *report.lines()))
-    assert sc.audit(tmp_path / "run", factories=["other.py:make"]).trust.name == "UNDECIDED"
-    assert not marker.exists()
-    report = sc.audit(tmp_path / "run", factories=[name])
-    assert (report.trust.name, report.redrawn) == ("TRUSTED", 360)
-    assert marker.exists()
-    file = tmp_path / "net.py"
-    file.write_text(file.read_text().replace(".relu()", ".tanh()"))
-    assert sc.audit(tmp_path / "run", factories=[name]).trust.name == "NOT_TRUSTED"
+def in_numpy():
+    fitted = pipeline()
+    mean, scale = fitted[0].mean_, fitted[0].scale_
+    weights, bias = fitted[1].coef_.T, fitted[1].intercept_
+    return lambda batch: (batch.flatten(1).numpy() - mean) / scale @ weights + bias
 
 
-def test_a_run_cannot_call_a_factory_a_file(tmp_path, digits, net):
-    """A run that says that its ONNX file was at a place that reads like the name of a factory."""
-    name, marker = net
-    path = save_onnx(tmp_path / "net.onnx")
-    sc.certify(sc.load_classifier(path, noise=NOISE), digits, out=tmp_path / "run", **FEW)
-    path.rename(tmp_path / "net.py:make")  # a file of that name stands beside net.py
-    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as database, database:
-        database.execute("UPDATE origin SET value = '../net.py:make' WHERE field = 'model'")
-    assert sc.audit(tmp_path / "run").trust.name == "TRUSTED"  # read as the file that it is
-    (tmp_path / "net.py:make").write_text("no ONNX file")
-    assert sc.audit(tmp_path / "run").trust.name == "NOT_TRUSTED"
-    assert name.endswith("net.py:make")
-    assert not marker.exists()
+def in_a_dict():
+    function = in_numpy()
+    return lambda batch: {"logits": torch.from_numpy(function(batch)), "features": batch.flatten(1)}
 
 
-def test_a_folder_s_factory_is_not_run_by_an_audit(tmp_path, digits, net):
-    name, marker = net
-    sc.import_model(name, tmp_path / "a", weights=tmp_path / "net.pt", noise=NOISE, input_shape=(1, 8, 8))
-    classifier = sc.load_classifier(tmp_path / "a", factories=[name])
-    run = sc.certify(classifier, digits, out=tmp_path / "run", **FEW)
-    assert "source" not in run.manifest
-    marker.unlink()
-    assert sc.audit(tmp_path / "run").trust.name == "UNDECIDED"
-    assert not marker.exists()
-    assert sc.audit(tmp_path / "run", factories=[name]).trust.name == "TRUSTED"
+MODELS = {"pipeline": pipeline, "ridge": ridge, "NumPy": in_numpy, "dict": in_a_dict}
 
 
-def test_a_manifest_that_says_nonsense_about_its_source_is_refused(tmp_path):
-    from smoothcert.store.manifest_fields import check_fields
+@pytest.mark.parametrize("name", MODELS)
+def test_a_run_is_stopped_resumed_and_audited(name, tmp_path, monkeypatch):
+    model = MODELS[name]()
+    classifier = sc.SmoothedClassifier(model, NOISE, 10)
+    whole = sc.certify(classifier, TEST, **FEW)
+    assert whole.manifest["engine"] == "callable"
+    assert whole.manifest["model"].endswith("/unsettled") == (name in ("NumPy", "dict"))
 
-    digits = sc.load_dataset("digits")
-    run = sc.certify(sc.load_classifier(save_onnx(tmp_path / "net.onnx"), noise=NOISE), digits, **FEW)
-    check_fields(run.manifest)
-    for source in (None, {}, {"kind": "pickle", "name": "x"}, {"kind": "onnx", "name": "x", "code": "y"}, 3):
-        with pytest.raises(ValueError, match="source"):
-            check_fields({**run.manifest, "source": source})
+    add, added = RunDatabase.add, []
 
+    def stops_after_two(self, certificate, label):
+        if len(added) == 2:
+            raise KeyboardInterrupt
+        added.append(certificate)
+        return add(self, certificate, label)
 
-def warned(path, digits, caplog, **how):
-    caplog.clear()
-    with caplog.at_level(logging.WARNING, "smoothcert"):
-        sc.certify(sc.load_classifier(path, noise=NOISE, **how), digits, **{**FEW, "indices": range(80)})
-    return [message for message in caplog.messages if "noisy images of digits" in message]
+    with monkeypatch.context() as patch:
+        patch.setattr(RunDatabase, "add", stops_after_two)
+        with pytest.raises(KeyboardInterrupt):
+            sc.certify(classifier, TEST, out=tmp_path, **FEW)
+    resumed = sc.certify(sc.SmoothedClassifier(model, NOISE, 10), TEST, out=tmp_path, resume=True, **FEW)
+    drop = {"columns": "seconds"}
+    assert resumed.to_frame().drop(**drop).equals(whole.to_frame().drop(**drop))
 
-
-def test_a_normalisation_that_is_missing_is_told(tmp_path, digits, caplog):
-    numbers = {"mean": [0.5], "std": [0.1]}
-    pixels = save_onnx(tmp_path / "pixels.onnx")
-    normalised = save_onnx(tmp_path / "normalised.onnx", mean=0.5, std=0.1)
-    assert warned(pixels, digits, caplog) == []
-    assert warned(normalised, digits, caplog, **numbers) == []
-    (missing,) = warned(normalised, digits, caplog)
-    assert "expect normalised images" in missing
-
-
-def test_a_normalisation_that_is_doubled_is_told(tmp_path, digits, caplog):
-    clips = save_onnx(tmp_path / "clips.onnx", clips=True)
-    assert warned(clips, digits, caplog) == []
-    (doubled,) = warned(clips, digits, caplog, mean=[0.9], std=[0.05])
-    assert "leave mean and std out" in doubled
+    report = sc.audit(tmp_path, model=model, fraction=1.0, workers=1)
+    assert (report.trust, report.findings) == (Trust.TRUSTED, [])
+    assert report.redrawn == 4 * (64 + 320)
+    other = sc.audit(tmp_path, model=MODELS["ridge" if name != "ridge" else "pipeline"](), workers=1)
+    assert [finding.kind for finding in other.findings] == ["model"]
 
 
-def test_models_of_this_package_are_not_looked_at(model_folder, digits, caplog, monkeypatch):
-    from smoothcert.workflows import normalisation
+def test_all_ways_to_one_classifier_agree():
+    """One fitted linear classifier by scikit-learn, by NumPy and in a dict: other arithmetic, the same votes."""
+    runs = [
+        sc.certify(sc.SmoothedClassifier(MODELS[name](), NOISE, 10), TEST, **FEW)
+        for name in ("pipeline", "NumPy", "dict")
+    ]
+    columns = [run.to_frame()[["idx", "predicted", "radius"]] for run in runs]
+    assert columns[0].equals(columns[1])
+    assert columns[0].equals(columns[2])
+    assert runs[0].certified_accuracy([0.0])[0] >= 0.5
 
-    monkeypatch.setattr(normalisation, "doubtful_normalisation", None)
-    sc.certify(sc.load_classifier(model_folder), digits, **FEW)
 
-
-def test_what_is_understood(tmp_path, digits, net):
-    path = save_onnx(tmp_path / "net.onnx", mean=0.3, std=0.5)
-    classifier = sc.load_classifier(path, noise=NOISE, mean=[0.3], std=[0.5])
-    told = describe(classifier, digits)
-    assert (told.kind, told.name, told.engine, told.num_classes) == ("onnx", "net.onnx", "onnx", 10)
-    assert (told.parameters, told.multiply_adds, told.input_shape) == (650, None, (1, 8, 8))
-    assert told.mean == pytest.approx([0.3])
-    assert told.answers[0][0] == str(digits.labels[0])
-    assert told.answers[0][1] > 0.5
-    assert told.warnings == ()
-    own = describe(load(net[0], tmp_path))
-    assert (own.kind, own.network, own.parameters, own.multiply_adds) == ("factory", "Net", 310, 296)
-    assert (own.image, own.trained_on) == ("a grey image", ())
-    assert sum(share for _, share in own.answers) <= 1
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "callable"])
+def test_other_engines_refuse_an_estimator_by_name(engine, tmp_path):
+    classifier = sc.SmoothedClassifier(ridge(), NOISE, 10)
+    with pytest.raises(
+        InvalidArgumentError, match=f"engine {engine} cannot run this model: a Estimator is no torch"
+    ):
+        sc.certify(classifier, TEST, engine=engine, out=tmp_path / "x", **FEW)
+    assert not (tmp_path / "x" / "run.sqlite").exists()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from smoothcert.arguments import check_kind, is_whole
-from smoothcert.certificates.certificate import Certificate
+from smoothcert.certificates.asked import Asked
 from smoothcert.certificates.certification import Certification
 from smoothcert.certificates.identity import Subject, is_settled, subjects_of
 from smoothcert.certificates.images import check_image
@@ -20,9 +21,9 @@ from smoothcert.certificates.trained_for import TrainedFor
 from smoothcert.engines import Engine, Model, build_engine, engine_rule
 from smoothcert.ensembles import HoldoutUse
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
-from smoothcert.networks import refuse_training_mode
+from smoothcert.networks import as_model, refuse_training_mode
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling import ON_NAN, ImageSampling, VoteSource, check_batch_size, check_workers
+from smoothcert.sampling import ON_NAN, ImageSampling, VoteSource
 from smoothcert.seeding import check_seed
 
 
@@ -32,8 +33,10 @@ class SmoothedClassifier:
     Not a trained thing: the classifier is used as it is and never changed.
 
     Args:
-        model: any callable from a float32 torch tensor (rows x image shape) to logits (rows x classes, a tensor
-            or an array); a torch module must be in eval mode. Threads take turns with one that has code of its own.
+        model: any callable from a float32 torch tensor (rows x image shape) to logits (rows x classes): an array of
+            any library, or an answer with such a part (`logits`, or the only table of one row per image); a torch
+            module must be in eval mode. Or a fitted estimator of scikit-learn with classes 0 .. num_classes - 1.
+            Threads take turns with code of the user's own.
         noise: law of the noise, e.g. `Gaussian(0.25)`.
         num_classes: number of logits.
         on_nan: "raise" refuses NaN or infinite logits; "count" counts such votes for no class.
@@ -55,8 +58,6 @@ class SmoothedClassifier:
         class_names: tuple[str, ...] | None = None,
         folder: Path | None = None,
     ) -> None:
-        if not callable(model):
-            raise InvalidArgumentError(f"model must be a callable from batch to logits, got {model!r}")
         if not isinstance(noise, NoiseLaw):
             raise InvalidArgumentError(f"noise must be a noise law such as Gaussian(0.25), got {noise!r}")
         if not is_whole(num_classes, 2):
@@ -64,8 +65,8 @@ class SmoothedClassifier:
         check_kind("on_nan", on_nan, str, f"one of {', '.join(ON_NAN)}")
         if on_nan not in ON_NAN:
             raise InvalidArgumentError(f"on_nan must be one of {', '.join(ON_NAN)}, got {on_nan!r}")
+        self.model, self.noise, self.num_classes = as_model(model, num_classes), noise, num_classes
         refuse_training_mode(model)
-        self.model, self.noise, self.num_classes = model, noise, num_classes
         self.on_nan, self.allow_any_range = on_nan, allow_any_range
         self.input_shape, self.class_names = input_shape, class_names
         self.folder = folder
@@ -89,29 +90,39 @@ class SmoothedClassifier:
         *,
         alpha: float = 0.001,
         seed: int | None = None,
-        index: int = 0,
+        index: int | Sequence[int] = 0,
         engine: str = "auto",
         workers: int | None = None,
         batch_size: int | None = None,
-    ) -> Certificate:
-        """Return a certificate for one image; false with probability at most alpha.
+    ) -> Any:
+        """Return a `Certificate` for one image, or a list of them for many; each false with probability at most alpha.
+
+        Many share forward passes, and the votes of each are those of a call of its own with the same seed and index.
 
         Args:
-            image: tensor or array of any shape the model takes, values in [0, 1].
+            image: tensor or array of any shape the model takes, values in [0, 1]. A list or tuple of arrays is many
+                images; so is an array of one more dimension than `input_shape`, where that is known.
             procedure: how to spend votes; CERTIFY with 100 + 100,000 by default.
             alpha: error probability, one-sided.
             seed: None draws a secret one; a seed known beforehand lets an adversary fit the image to it.
-            index: the image's place in the keyed streams.
+            index: the image's place in the keyed streams; of many, that of the first (the others follow), or a list.
             engine: "auto" or the name of an engine.
             workers: threads, or processes for code of the user's own; one per core by default.
             batch_size: most rows per forward pass; does not change any vote.
         """
         procedure = FixedSample() if procedure is None else procedure
-        tensor = self.check_image(image)
-        certification = self.certification(procedure, alpha=alpha, seed=seed, engine=engine, example=tensor)
-        sampling = certification.sampling(_checked_index(index), tensor)
-        _draw(certification, sampling, workers, batch_size)
-        return certification.conclude(sampling)
+        asked = Asked.about(image, index, self.input_shape, self.check_image)
+        certification = asked.for_all(
+            self.certification(procedure, alpha=alpha, seed=seed, engine=engine, example=asked.images[0])
+        )
+        found = asked.answers(
+            certification,
+            certification.sampling,
+            certification.conclude,
+            workers=workers,
+            batch_size=batch_size,
+        )
+        return found if asked.many else found[0]
 
     def predict(
         self,
@@ -120,25 +131,32 @@ class SmoothedClassifier:
         alpha: float = 0.001,
         *,
         seed: int | None = None,
-        index: int = 0,
+        index: int | Sequence[int] = 0,
         engine: str = "auto",
         workers: int | None = None,
         batch_size: int | None = None,
-    ) -> int | None:
+    ) -> Any:
         """Return the smoothed classifier's class, wrong with probability at most alpha, or None to abstain.
 
-        Not a certificate: it says nothing about images nearby. Arguments as for `certify`; `n` votes are drawn.
+        Not a certificate: it says nothing about images nearby. Arguments as for `certify`; `n` votes are drawn for each
+        image, and many images get a list.
         """
         plan = PredictionPlan(n, alpha)
-        tensor = self.check_image(image)
+        asked = Asked.about(image, index, self.input_shape, self.check_image)
         (subject,) = _refuse_panel(subjects_of(self.model))
         (phase,) = plan.phases
-        noise = self.noise.for_shape(tensor.shape)
+        example = asked.images[0]
+        noise = self.noise.for_shape(example.shape)
         law = noise.describe()
-        source = VoteSource(**self._source((subject,), noise, law, phase.name, n, seed, engine, tensor))
-        sampling = ImageSampling(_checked_index(index), tensor, (phase,), plan.start(), self.num_classes)
-        _draw(source, sampling, workers, batch_size)
-        return sampling.decision.verdict().predicted
+        source = VoteSource(**self._source((subject,), noise, law, phase.name, n, seed, engine, example))
+        found = asked.answers(
+            asked.for_all(source),
+            lambda place, one: ImageSampling(place, one, (phase,), plan.start(), self.num_classes),
+            lambda sampling: sampling.decision.verdict().predicted,
+            workers=workers,
+            batch_size=batch_size,
+        )
+        return found if asked.many else found[0]
 
     def certification(
         self,
@@ -273,19 +291,3 @@ def _refuse_panel(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:
             "answer"
         )
     return subjects
-
-
-def _checked_index(index: Any) -> int:
-    if not is_whole(index, 0, numpy=True):
-        raise InvalidArgumentError(f"index must be an integer >= 0, got {index!r}")
-    return int(index)
-
-
-def _draw(
-    source: VoteSource, sampling: ImageSampling[Any], workers: int | None, batch_size: int | None
-) -> None:
-    """Draw the votes of one image."""
-    rows = check_batch_size(batch_size, sampling.image, source.engine)
-    threads = check_workers(workers)
-    source.check({sampling.index: sampling.image}, batch_size=rows)
-    source.draw([sampling], workers=threads, batch_size=rows)

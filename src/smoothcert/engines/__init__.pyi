@@ -2,8 +2,8 @@ from .allowed_difference import allowed_difference, same_answers
 from .early_exit_engine import EarlyExitEngine
 from .engine import Engine, name_on
 from .known import ENGINES
-from .logits import as_logits
 from .resolve import build_engine, engine_rule
+from .runtimes.callable import CallableEngine
 from .runtimes.torch import TorchEngine
 from .turns import turn
 from .unavailable import EngineUnavailableError
@@ -12,6 +12,7 @@ from .workload import Model, Workload, device_of
 
 __all__ = [
     "ENGINES",
+    "CallableEngine",
     "EarlyExitEngine",
     "Engine",
     "EngineUnavailableError",
@@ -19,7 +20,6 @@ __all__ = [
     "TorchEngine",
     "Workload",
     "allowed_difference",
-    "as_logits",
     "attribute_names",
     "build_engine",
     "closure_values",

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from copy import deepcopy
 from typing import Any
 
 import torch
 
 from smoothcert.engines.allowed_difference import same_answers
-from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import turn
 from smoothcert.engines.unavailable import EngineUnavailableError
-from smoothcert.networks import MIN_ROWS
+from smoothcert.errors import SmoothcertError
+from smoothcert.networks import MIN_ROWS, as_logits
 from smoothcert.noise import NoiseLaw
 
 _TRIALS = ((MIN_ROWS, 0.05), (MIN_ROWS, 0.5), (3 * MIN_ROWS + 1, 0.5), (4 * MIN_ROWS, 4.0))  # rows, noise
@@ -67,16 +66,18 @@ def _refuse_differences(
     try:
         with torch.inference_mode(), turn():
             # Copied at once, because a model may write all its answers into one buffer.
-            expected = [deepcopy(model(batch.clone())) for batch in batches]
-            answered = [deepcopy(faster(batch.clone())) for batch in batches]
-            pairs = [
-                (as_logits(one).detach().cpu(), as_logits(other).detach().cpu())
-                for one, other in zip(expected, answered, strict=True)
-            ]
+            expected = [_copied(model, batch) for batch in batches]
+            answered = [_copied(faster, batch) for batch in batches]
+    except SmoothcertError as error:
+        raise EngineUnavailableError(str(error)) from error
     except Exception as error:  # the model's own code; the probe will name the trouble
         raise EngineUnavailableError(f"the model raised {type(error).__name__}") from error
-    for own, other in pairs:
+    for own, other in zip(expected, answered, strict=True):
         _refuse_difference(own, other)
+
+
+def _copied(model: Callable[[torch.Tensor], Any], batch: torch.Tensor) -> torch.Tensor:
+    return as_logits(model(batch.clone()), len(batch)).detach().cpu().clone()
 
 
 def _refuse_difference(expected: torch.Tensor, answered: torch.Tensor) -> None:

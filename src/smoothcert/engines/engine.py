@@ -9,11 +9,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import forward_pass, turn
 from smoothcert.engines.workload import Model, Workload, device_of, rows_in_cache
 from smoothcert.errors import ModelOutputError
-from smoothcert.networks import MIN_ROWS, Composite, evaluations_of, padded
+from smoothcert.networks import MIN_ROWS, Composite, as_logits, evaluations_of, padded
 from smoothcert.registry import name_of
 
 
@@ -25,7 +24,7 @@ class Engine(ABC):
     others where it keeps things from call to call.
 
     Args:
-        model: any callable from a float32 batch to logits of shape (rows, classes), or
+        model: any callable from a float32 batch to logits of shape (rows, classes) (`answer_of`), or
             (rows, answers, classes) for several classifiers answered by the same forward passes.
         num_classes: classes that every answer must have.
         example: one image of the shape that will be asked about.
@@ -121,8 +120,8 @@ class Engine(ABC):
         else:
             with turn():  # and a copy, because a model may write all its answers into one buffer
                 logits, passes = self.counted_forward(batch)
-                logits = as_logits(logits).clone()
-        logits = as_logits(logits)
+                logits = as_logits(logits, len(batch)).clone()
+        logits = as_logits(logits, len(batch))
         wanted = (batch.shape[0], self.answers, self.num_classes)
         plain = (wanted[0], wanted[2]) if self.answers == 1 else wanted
         if tuple(logits.shape) not in (wanted, plain):

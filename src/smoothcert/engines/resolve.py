@@ -74,7 +74,10 @@ def build_engine(
             # One of another package could name itself, and so on for ever.
             wanted = (Engine if ENGINES.package_of(wanted) else ENGINES[wanted]).otherwise
     else:
-        raise InvalidArgumentError(f"engine {name} cannot run this model ({reason}); choose another engine")
+        rule = engine_rule("auto", model, example, 1)
+        raise InvalidArgumentError(
+            f"engine {name} cannot run this model: {reason}; leave the engine out, or choose {rule}"
+        )
     if reason is not None:
         used = engine.engine_name
         _log.warning("engine %s cannot run this model: %s; running it with %s", name, reason, used)

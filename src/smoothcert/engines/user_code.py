@@ -5,8 +5,11 @@ from __future__ import annotations
 import contextlib
 import dis
 from collections.abc import Iterator
-from types import CodeType, FunctionType
+from functools import partial
+from types import CodeType, FunctionType, MethodType
 from typing import Any
+
+from torch import nn
 
 _GLOBALS = ("LOAD_GLOBAL", "LOAD_NAME")
 _ATTRIBUTES = ("LOAD_ATTR", "LOAD_METHOD")
@@ -48,3 +51,21 @@ def _names(code: CodeType, operations: tuple[str, ...]) -> list[str]:
             if instruction.opname in operations
         }
     )
+
+
+def held_modules(function: Any) -> list[nn.Module]:
+    """Return the torch modules that a function closes over, names as global variables, is a method of, or holds.
+
+    Not all that it could reach: for a hint, nothing more.
+    """
+    if isinstance(function, partial):
+        held = [function.func, *function.args, *function.keywords.values()]
+    elif isinstance(function, MethodType):
+        held = [function.__self__]
+    elif isinstance(function, FunctionType):
+        known = function.__globals__
+        named = [known[name] for name in global_names(function.__code__) if name in known]
+        held = [*closure_values(function), *named, *(function.__defaults__ or ())]
+    else:
+        held = list(vars(function).values()) if hasattr(function, "__dict__") else []
+    return list({id(part): part for part in held if isinstance(part, nn.Module)}.values())

@@ -17,6 +17,7 @@ from smoothcert.networks import (
     Composite,
     Run,
     WholeParts,
+    answer_of,
     counted,
     digest_of_parts,
     model_digest,
@@ -135,4 +136,4 @@ def check_voting(ensemble: Any, rule: str | None = None) -> None:
 
 def _uncounted(member: nn.Module, batch: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Ask a member where nobody wants to know what it costs."""
-    return member(batch), torch.zeros(len(batch), dtype=torch.int64, device=batch.device)
+    return answer_of(member, batch), torch.zeros(len(batch), dtype=torch.int64, device=batch.device)

@@ -17,6 +17,7 @@ from smoothcert.networks import (
     Composite,
     Run,
     WholeParts,
+    answer_of,
     counted,
     digest_of_parts,
     evaluations_of,
@@ -89,7 +90,7 @@ class VotingEnsemble(Composite):
 
     def member_logits(self, batch: torch.Tensor) -> torch.Tensor:
         """Return the logits of every member, (rows, k, classes)."""
-        answers = [member(batch) for member in self.members]
+        answers = [answer_of(member, batch) for member in self.members]
         if any(answer.shape != answers[0].shape for answer in answers):
             shapes = sorted({tuple(answer.shape) for answer in answers})
             raise ModelOutputError(

@@ -29,6 +29,9 @@ from .onnx_files.graph import OnnxGraph
 from .onnx_files.network import OnnxNetwork, holds_onnx, onnx_of
 from .onnx_files.session import onnx_session, runtime_reason
 from .padding import MIN_ROWS, padded
+from .reading.answers import answer_of, as_logits, same_places
+from .reading.arrays import is_of_numbers, told
+from .reading.estimator import as_model
 from .size import multiply_adds_of, parameters_of
 from .stages import split_before, split_points, stages_of
 from .train_mode import part_in_train_mode, refuse_training_mode
@@ -52,6 +55,9 @@ __all__ = [
     "OnnxNetwork",
     "Run",
     "WholeParts",
+    "answer_of",
+    "as_logits",
+    "as_model",
     "checked_classes",
     "checked_shape",
     "classifiers_of",
@@ -67,6 +73,7 @@ __all__ = [
     "forward_flops",
     "holds_onnx",
     "is_border",
+    "is_of_numbers",
     "model_digest",
     "multi_head",
     "multi_head_of",
@@ -84,12 +91,14 @@ __all__ = [
     "refuse_training_mode",
     "resolve_split",
     "runtime_reason",
+    "same_places",
     "split_before",
     "split_points",
     "stages_of",
     "stored_part",
     "surrogate_of",
     "tensor_content",
+    "told",
     "weights_digest",
     "whole_parts",
     "with_normalisation",

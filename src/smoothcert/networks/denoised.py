@@ -10,6 +10,7 @@ from torch import nn
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks.composite import Composite, evaluations_of, packages_of, surrogate_of
+from smoothcert.networks.reading.answers import answer_of
 
 
 class Denoised(Composite):
@@ -43,8 +44,7 @@ class Denoised(Composite):
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
         """Return the classifier's logits for the denoised images, (rows, classes)."""
-        logits: torch.Tensor = self.classifier(self.denoiser(batch))
-        return logits
+        return answer_of(self.classifier, self.denoiser(batch))
 
     def surrogate(self) -> nn.Module:
         """Return the denoiser before the classifier's surrogate."""

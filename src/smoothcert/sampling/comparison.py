@@ -7,13 +7,13 @@ and a few later ones.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from copy import deepcopy
 from typing import TYPE_CHECKING
 
 import torch
 
-from smoothcert.engines import allowed_difference, as_logits, turn
+from smoothcert.engines import allowed_difference, turn
 from smoothcert.errors import EngineDisagreementError
+from smoothcert.networks import as_logits
 from smoothcert.sampling.chunk import Chunk
 from smoothcert.sampling.phases import CHUNK_VOTES
 
@@ -69,8 +69,10 @@ def refuse_other_answers_to(sampler: Sampler, chunks: Sequence[Chunk]) -> None:
     with torch.inference_mode(), turn():
         # Copies, because a model may write all its answers into one buffer.
         ours = [engine.exact_forward(batch.clone()).cpu().clone().reshape(shape) for batch in noisy]
-        answers = [deepcopy(engine.model(batch.clone().to(engine.device))) for batch in noisy]
-    own = [as_logits(answer).cpu().reshape(shape) for answer in answers]
+        own = [
+            as_logits(engine.model(batch.clone().to(engine.device)), len(batch)).cpu().clone().reshape(shape)
+            for batch in noisy
+        ]
     allowed = [allowed_difference(logits, _ROUNDING) for logits in own]
     for chunk, one, two, most in zip(chunks, ours, own, allowed, strict=True):
         finite = two.isfinite().all(dim=2)

@@ -48,7 +48,7 @@ def attack_images(
     noise, PREDICT's and the certificates' votes are independent streams. An abstention breaks nothing.
 
     Args:
-        classifier: what to attack, over a torch module and with l2 noise.
+        classifier: what to attack, with l2 noise, over a torch module or a function whose answers carry gradients.
         dataset: images and labels.
         radii: l2 radii in pixel units, rounded down to six digits; the clean image is asked about in any case.
         indices: images of the data set; all of the run, or of the data set, by default.

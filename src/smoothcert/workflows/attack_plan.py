@@ -15,7 +15,7 @@ from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.seeding import generator_for
 from smoothcert.store import AttackedImage, Attempt
-from smoothcert.workflows.surrogate import surrogate
+from smoothcert.workflows.surrogate import refuse_without_gradient, surrogate
 
 _TOGETHER = 1024  # noisy copies in one gradient step
 _JUST_INSIDE = 0.999  # of a certified radius: the hardest place where its certificate must hold
@@ -108,7 +108,9 @@ class AttackPlan:
         for index in self.indices[:1]:
             shape = tuple(self.dataset.image(index).shape)
             METHODS[self.method].check(self.method, self.classifier.num_classes, shape)
-            self._predict(self.classifier.check_image(self.dataset.image(index)), index, _TRIAL)
+            image = self.classifier.check_image(self.dataset.image(index))
+            self._predict(image, index, _TRIAL)
+            refuse_without_gradient(self.network, image)
         if two_way_p_value(self.n, 0) > self.alpha:
             raise InvalidArgumentError(
                 f"n={self.n} votes can never answer at alpha={self.alpha:g}, so nothing could break; draw more (1,000)"
@@ -198,4 +200,7 @@ class AttackPlan:
         """Ask PREDICT, with noise that neither the attack nor any other question has seen."""
         key = hashlib.sha256(f"attack|{self.seed:x}|predict|{number}".encode()).digest()[:16]
         seed = int.from_bytes(key)
-        return self.classifier.predict(image, self.n, self.alpha, seed=seed, index=index, **self.how)
+        predicted: int | None = self.classifier.predict(
+            image, self.n, self.alpha, seed=seed, index=index, **self.how
+        )
+        return predicted

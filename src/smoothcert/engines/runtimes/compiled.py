@@ -16,7 +16,7 @@ from smoothcert.engines.turns import alone
 from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.understood import refuse_not_understood
 from smoothcert.engines.workload import Model, device_of
-from smoothcert.networks import MIN_ROWS
+from smoothcert.networks import MIN_ROWS, as_logits
 
 
 class CompiledEngine(Engine):
@@ -30,7 +30,9 @@ class CompiledEngine(Engine):
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         super().__init__(model, num_classes, example, device_of(model))
         if not isinstance(model, nn.Module):
-            raise EngineUnavailableError("only torch modules are compiled")
+            raise EngineUnavailableError(
+                f"a {type(model).__name__} is no torch module, and only these are compiled"
+            )
         refuse_not_understood(model)
         self._lock = threading.Lock()
         self._seen: set[int] = set()
@@ -50,9 +52,9 @@ class CompiledEngine(Engine):
         rows = len(batch)
         moved = batch.to(self.device, non_blocking=True)
         if rows in self._seen:
-            return torch.as_tensor(self._run(moved))
+            return as_logits(self._run(moved), rows)
         with self._lock:  # a new number of rows may compile, which one thread must do alone
-            logits = torch.as_tensor(self._run(moved))
+            logits = as_logits(self._run(moved), rows)
             self._seen.add(rows)
         return logits
 

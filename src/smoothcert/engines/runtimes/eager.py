@@ -1,4 +1,4 @@
-"""The model as it is."""
+"""The torch module as it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from smoothcert.engines.workload import Workload
 
 
 class EagerEngine(TorchEngine):
-    """The model as it is: `model(x)` without gradient bookkeeping, nothing folded, copied or laid out otherwise.
+    """The torch module as it is: `model(x)` without gradient bookkeeping, nothing folded, copied or laid out otherwise.
 
     Not fast. For whoever trusts no transformation, and for models that no engine can transform faithfully.
     """

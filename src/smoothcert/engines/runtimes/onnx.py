@@ -52,7 +52,9 @@ class OnnxEngine(Engine):
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         super().__init__(model, num_classes, example)
         if not isinstance(model, nn.Module):
-            raise EngineUnavailableError("only torch modules can be exported")
+            raise EngineUnavailableError(
+                f"a {type(model).__name__} is no torch module, and only these can be exported"
+            )
         if device_of(model).type != "cpu":
             raise EngineUnavailableError(
                 f"it is on {device_of(model)}, and ONNX Runtime is run on the CPU here"
@@ -64,6 +66,11 @@ class OnnxEngine(Engine):
         refuse_not_understood(model)
         refuse_other_pools(model)
         self._session = _session(_exported(with_nan_keeping_pools(model), example))
+        outputs = len(self._session.get_outputs())
+        if outputs != 1:
+            raise EngineUnavailableError(
+                f"it answers with {outputs} arrays, and the graph of one is run here"
+            )
         self._input = self._session.get_inputs()[0].name
         refuse_other_answers(self.forward, model, example)
 

@@ -13,19 +13,19 @@ from typing_extensions import override
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
-from smoothcert.engines.logits import as_logits
 from smoothcert.engines.turns import alone
 from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.understood import is_understood, refuse_not_understood
 from smoothcert.engines.workload import Model, Workload, device_of
-from smoothcert.networks import Composite
+from smoothcert.networks import Composite, answer_of, as_logits, same_places
 
 
 class TorchEngine(Engine):
-    """The model in torch, without gradient bookkeeping; works for any callable and on the model's device.
+    """A torch module, without gradient bookkeeping, on its own device.
 
-    A module is copied, its batch norms are folded into the convolutions before them and its images are laid
-    out channels last, if it is sure to be understood and its answers stay the same; anything else is called as it is.
+    Not for other callables, which may run anything inside. The module is copied, its batch norms are folded into the
+    convolutions before them and its images are laid out channels last, if it is sure to be understood and its answers
+    stay the same; else it is called as it is.
     """
 
     otherwise: ClassVar[str | None] = "eager"
@@ -34,14 +34,19 @@ class TorchEngine(Engine):
 
     @classmethod
     def preference(cls, workload: Workload) -> int:
-        """Return the preference of what works for everything."""
-        return 1
+        """Return the preference of what works for every module."""
+        return 1 if isinstance(workload.model, nn.Module) else 0
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
+        if not isinstance(model, nn.Module):
+            raise EngineUnavailableError(
+                f"a {type(model).__name__} is no torch module, which is all that it runs"
+            )
         super().__init__(model, num_classes, example, device_of(model))
+        self._places: dict[int, str] = {}
         self._layout = torch.contiguous_format
         self._run: Any = model
-        if isinstance(model, nn.Module) and self._folds:
+        if self._folds:
             # No harm where it fails: the fold is only for speed.
             with contextlib.suppress(EngineUnavailableError):
                 self._run = folded(model, example)
@@ -62,8 +67,12 @@ class TorchEngine(Engine):
     def _forward(self, batch: torch.Tensor, *, autocast: bool) -> torch.Tensor:
         moved = batch.to(self.device, non_blocking=True)
         # Said outright, because the caller's own autocast would hold in its thread and not in the workers.
-        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=autocast):
-            return as_logits(self._run(moved.contiguous(memory_format=self._layout)))
+        with (
+            same_places(self._places),
+            torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=autocast),
+        ):
+            answer = answer_of(self._run, moved.contiguous(memory_format=self._layout))
+            return as_logits(answer, len(moved))
 
 
 def folded(model: nn.Module, example: torch.Tensor) -> nn.Module:

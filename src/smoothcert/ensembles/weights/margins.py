@@ -14,7 +14,7 @@ from torch import nn
 from smoothcert.arguments import is_whole
 from smoothcert.ensembles.weights.member_outputs import refuse_train_mode
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
-from smoothcert.networks import padded
+from smoothcert.networks import answer_of, padded
 from smoothcert.noise import NoiseLaw
 from smoothcert.seeding import generator_for
 
@@ -144,7 +144,7 @@ def _margins(
             noise.perturb(image, noisy[place], generator_for(seed, places[start + place], "esbrs-noise"))
         rows = noisy.flatten(0, 1)
         with torch.no_grad():
-            logits = member(padded(rows).to(device))[: len(rows)].cpu().double()
+            logits = answer_of(member, padded(rows).to(device))[: len(rows)].cpu().double()
         parts.append(logits.softmax(dim=1).reshape(len(part), copies, -1))
     probabilities = torch.cat(parts)
     if not bool(probabilities.isfinite().all()):

@@ -11,7 +11,7 @@ from torch import nn
 from smoothcert.arguments import is_whole
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
-from smoothcert.networks import padded, part_in_train_mode
+from smoothcert.networks import answer_of, padded, part_in_train_mode
 from smoothcert.noise import NoiseLaw
 
 _ROWS = 128  # images per batch; part of what is drawn, so fixed
@@ -106,5 +106,4 @@ def refuse_train_mode(members: Sequence[nn.Module]) -> None:
 
 def _answers(member: nn.Module, batch: torch.Tensor) -> torch.Tensor:
     device = next((weight.device for weight in member.parameters()), torch.device("cpu"))
-    answer: torch.Tensor = member(padded(batch).to(device))[: len(batch)].float().cpu()
-    return answer
+    return answer_of(member, padded(batch).to(device))[: len(batch)].float().cpu()

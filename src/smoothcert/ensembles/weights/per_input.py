@@ -14,7 +14,7 @@ from smoothcert.ensembles.voting import VotingEnsemble
 from smoothcert.ensembles.weights.esbrs import FLOOR, solve_esbrs
 from smoothcert.ensembles.weights.margins import MarginMoments, Perturbation, margin_moments
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.networks import padded
+from smoothcert.networks import answer_of, padded
 from smoothcert.noise import NoiseLaw
 from smoothcert.seeding import check_seed, generator_for
 
@@ -162,7 +162,7 @@ class PerInputEsbrs:
             noisy = torch.empty((min(_ROWS, count - start), *image.shape))
             self.noise.perturb(image, noisy, generator_for(self.seed, place, phase, chunk))
             with torch.no_grad():
-                logits = model(padded(noisy))[: len(noisy)]
+                logits = answer_of(model, padded(noisy))[: len(noisy)]
             votes = torch.bincount(logits.argmax(dim=1), minlength=logits.shape[1])
             totals = votes if totals is None else totals + votes
         assert totals is not None

@@ -58,8 +58,8 @@ def audit(
 
     Args:
         run: the run folder.
-        model: folder of the model, ONNX file, factory, a classifier or a callable; by default where the run says it
-            was.
+        model: folder of the model, ONNX file, factory, a classifier, a callable or an estimator; by default where the
+            run says it was.
         dataset: a data set or its name; by default the one of the manifest.
         data_dir: folder of the data set's files; by default where the run says they were.
         fraction: share of the chunks to draw again, from 0 to 1; None: .01, at least 256 chunks.

@@ -8,9 +8,9 @@ from typing import Any
 
 from smoothcert.certificates import SmoothedClassifier, identities, is_settled
 from smoothcert.data import Dataset, load_dataset
-from smoothcert.errors import InvalidArgumentError, ModuleNeededError, SmoothcertError, StoreError
+from smoothcert.errors import ModuleNeededError, SmoothcertError, StoreError
 from smoothcert.folders import EnsembleCard, is_ensemble, load_model, read_any_card, refuse_labyrinth
-from smoothcert.networks import classifiers_of
+from smoothcert.networks import as_model, classifiers_of
 from smoothcert.workflows.auditing.own_model import Origin, own_model
 from smoothcert.workflows.auditing.report import AuditReport
 from smoothcert.workflows.auditing.stored import StoredRun
@@ -82,11 +82,7 @@ def _model(
     if isinstance(given, SmoothedClassifier):
         return given.model
     if given is not None and not isinstance(given, str | Path):
-        if not callable(given):
-            raise InvalidArgumentError(
-                f"model must be a folder, a classifier or a callable from batch to logits, got {given!r}"
-            )
-        return given
+        return as_model(given, stored.manifest["num_classes"], also="a folder, a classifier, ")
     source = stored.manifest.get("source")
     try:
         if source is not None:

@@ -1,0 +1,1 @@
+"""What users bring along, as classifiers and logits: answers of any form, arrays of any library, estimators."""
