@@ -10,8 +10,8 @@ from torch import nn
 
 from smoothcert.certificates import FixedSample, SmoothedClassifier, identities
 from smoothcert.data import Dataset
-from smoothcert.engines import as_logits, device_of, engine_rule, turn
-from smoothcert.networks import multiply_adds_of, normalisation_of, parameters_of
+from smoothcert.engines import device_of, engine_rule, turn
+from smoothcert.networks import answer_of, as_logits, multiply_adds_of, normalisation_of, parameters_of
 from smoothcert.workflows.normalisation import doubtful_normalisation, is_unknown
 
 _COPIES = 64
@@ -92,8 +92,8 @@ def describe(classifier: SmoothedClassifier, dataset: Dataset | None = None) -> 
         input_shape=tuple(shape),
         mean=None if first is None else tuple(first.mean.flatten().tolist()),
         std=None if first is None else tuple(first.std.flatten().tolist()),
-        parameters=parameters_of(model) if is_module else None,  # type: ignore[arg-type]  # a module
-        multiply_adds=multiply_adds_of(model, image) if is_module else None,  # type: ignore[arg-type]
+        parameters=parameters_of(model) if is_module else None,
+        multiply_adds=multiply_adds_of(model, image) if is_module else None,
         noise=classifier.noise.describe(),
         trained_on=() if trained is None else trained.datasets,
         identity=identities(model)[0],
@@ -110,7 +110,8 @@ def _answers(
     noisy = torch.empty((_COPIES, *image.shape))
     classifier.noise.for_shape(image.shape).perturb(image, noisy, torch.Generator().manual_seed(0))
     with torch.inference_mode(), turn():
-        logits = as_logits(classifier.model(noisy.to(device_of(classifier.model))))
+        batch = noisy.to(device_of(classifier.model))
+        logits = as_logits(answer_of(classifier.model, batch), len(batch))
     shares = torch.bincount(logits.argmax(dim=1).cpu(), minlength=classifier.num_classes) / _COPIES
     names = classifier.class_names
     if names is None and dataset is not None and dataset.num_classes == classifier.num_classes:

@@ -15,14 +15,13 @@ from typing_extensions import override
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
-from smoothcert.engines.logits import as_logits
 from smoothcert.engines.nan_keeping_pool import refuse_other_pools, with_nan_keeping_pools
 from smoothcert.engines.turns import alone
 from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.understood import refuse_not_understood, runs_known_code
 from smoothcert.engines.workload import Model, Workload, device_of
 from smoothcert.errors import CheckpointError
-from smoothcert.networks import MIN_ROWS, holds_onnx, onnx_session
+from smoothcert.networks import MIN_ROWS, as_logits, holds_onnx, onnx_session
 
 EXPORT_PAYS = 8e12
 """Floating-point operations from which the seconds of exporting are won back.
@@ -83,7 +82,7 @@ class OnnxEngine(Engine):
 
     @torch.inference_mode()
     def _as_it_is(self, batch: torch.Tensor) -> torch.Tensor:
-        return as_logits(self.model(batch))
+        return as_logits(self.model(batch), len(batch))
 
 
 def _exported(model: nn.Module, example: torch.Tensor) -> bytes:
