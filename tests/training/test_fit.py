@@ -394,6 +394,7 @@ class NoWeights(nn.Module):
     [
         (3, "module must be a torch module, or a function"),
         (lambda: 3, "got one that makes 3"),
+        (lambda: Net(no_such=1), "cannot be made by calling .* without arguments: TypeError: .*no_such"),
         (NoWeights(), "NoWeights has no weights that learn"),
         (all_frozen(), "Net has no weights that learn"),
         (sc.VotingEnsemble([net().eval(), net(2).eval()]), "VotingEnsemble, which is made of classifiers"),
@@ -468,6 +469,13 @@ def test_pixels_outside_the_unit_interval_are_named(value):
         InvalidImageError, match=r"image 7 of dataset has the value .*pixels must lie in \[0, 1\]"
     ):
         sc.fit(net(), dataset, noise=NOISE)
+
+
+def test_a_module_without_shapes_yet_is_told_what_to_do():
+    with pytest.raises(
+        CheckpointError, match="has no shape yet; ask the model about one batch of images first"
+    ):
+        sc.fit(nn.Sequential(nn.Flatten(), nn.LazyLinear(3)), bars(), noise=NOISE)
 
 
 def test_an_objective_of_no_package_is_refused():

@@ -18,7 +18,7 @@ from .own.members import imported
 from .own.own_model import OwnModel, is_own, load_onnx, load_own, refuse_no_model
 from .own.permitted import modules_of
 from .own_network import copy_module
-from .tensors import stored_tensors
+from .tensors import checked_state
 from .trained_on import trained_on
 from .weights_file import WeightsFile, open_weights
 
@@ -40,6 +40,7 @@ __all__ = [
     "allowed",
     "check_agreement",
     "check_factories",
+    "checked_state",
     "classifier_card",
     "copy_module",
     "denoise",
@@ -69,6 +70,5 @@ __all__ = [
     "run_factory",
     "save_checkpoint",
     "save_ensemble",
-    "stored_tensors",
     "trained_on",
 ]

@@ -9,7 +9,7 @@ from torch import nn
 
 from smoothcert.errors import CheckpointError, SmoothcertError
 from smoothcert.folders.model_card import DenoisedEntry, ModelCard
-from smoothcert.folders.tensors import entries_of, stored_tensors
+from smoothcert.folders.tensors import checked_state, entries_of
 from smoothcert.folders.weights_file import Entry
 from smoothcert.networks import Denoised, DnCNN, Normalize, refuse_shapes, weights_digest
 from smoothcert.visible import brief
@@ -36,7 +36,7 @@ def refuse_other_network(
         with torch.device("meta"):
             wanted = entries_of(_network(card, source).state_dict())
     else:
-        wanted = entries_of(stored_tensors(own))
+        wanted = entries_of(checked_state(own))
     for name, entry in wanted.items():
         if name not in entries:
             raise _misfit(card, source, f"Missing key {name!r}")

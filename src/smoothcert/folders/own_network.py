@@ -11,7 +11,7 @@ from torch import nn
 from smoothcert.errors import CheckpointError, SmoothcertError
 from smoothcert.folders.model_card import ModelCard
 from smoothcert.folders.module_source import ModuleSource
-from smoothcert.folders.tensors import entries_of, stored_tensors
+from smoothcert.folders.tensors import checked_state, entries_of
 from smoothcert.folders.weights_file import Entry
 from smoothcert.networks import with_normalisation
 
@@ -32,7 +32,7 @@ def own_network(
     if card.code is None:
         return None
     candidates = [_with_first_layer(card, one, folder) for one in modules.candidates(card, folder)]
-    fitting = [one for one in candidates if entries_of(stored_tensors(one)) == entries]
+    fitting = [one for one in candidates if entries_of(checked_state(one)) == entries]
     return copy_module(fitting[0] if fitting else candidates[0])
 
 

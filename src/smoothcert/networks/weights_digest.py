@@ -43,13 +43,13 @@ def weights_digest(module: nn.Module) -> str:
 
 
 def tensor_content(tensor: torch.Tensor) -> bytes | None:
-    """Return a tensor's values as bytes; None where it has none to show: on the meta device, nested, of a subclass.
+    """Return a tensor's values as bytes; None where it has none to show: on the meta device, nested, lazy, subclassed.
 
     The tensor stays as it is: what NumPy has seen of a tensor could not be resized any more, so it sees a copy.
     """
     try:
         return b"".join(_bytes(part) for part in _strided(tensor.detach()))
-    except (RuntimeError, NotImplementedError, TypeError):  # torch's answers to a question that has none
+    except (RuntimeError, NotImplementedError, TypeError, ValueError):  # torch's answers where there is none
         return None
 
 

@@ -13,7 +13,7 @@ from torch import nn
 from smoothcert.arguments import check_kind, check_number
 from smoothcert.certificates import code_fingerprint
 from smoothcert.data import Dataset
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.folders import (
     CodeEntry,
     ModuleSource,
@@ -80,7 +80,15 @@ class OwnModule:
         """Return a copy of the module, or a new one, without the layer before it."""
         if isinstance(self.given, nn.Module):
             return copy_module(self.given)
-        made = self.given() if callable(self.given) else self.given
+        try:
+            made = self.given() if callable(self.given) else self.given
+        except SmoothcertError:
+            raise
+        except Exception as error:  # whatever the user's own code raises
+            raise InvalidArgumentError(
+                f"module cannot be made by calling {brief(self.given, 60)} without arguments: {type(error).__name__}: "
+                f"{brief(str(error), 200)}; give a module, or a function that makes one"
+            ) from error
         if not isinstance(made, nn.Module):
             got = f"one that makes {brief(made, 60)}" if callable(self.given) else brief(made, 60)
             raise InvalidArgumentError(

@@ -9,7 +9,7 @@ from torch import nn
 
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
-from smoothcert.folders import stored_tensors
+from smoothcert.folders import checked_state
 from smoothcert.networks import Composite
 from smoothcert.visible import brief
 
@@ -28,7 +28,7 @@ def refuse_unfit(module: nn.Module) -> None:
             f"module is a {type(module).__name__}, which is made of classifiers of its own; train members one by one "
             "and join them by save_ensemble, heads by smoothcert.train with heads=5, a denoiser with classifier=FOLDER"
         )
-    stored_tensors(module)
+    checked_state(module)
     if not any(weights.requires_grad for weights in module.parameters()):
         raise InvalidArgumentError(
             f"module {type(module).__name__} has no weights that learn; give one with parameters, not all of them "

@@ -20,9 +20,22 @@ from smoothcert.training.own.module import OwnModule
 from smoothcert.visible import brief
 
 _RECORDED = {"own", "recipe", "recipe_epochs", "packages", "digests"}
-_NAMED = {"dataset", "data_dir", "model", "heads", "split", "members", "classifier", "depth", "width"}
+_NAMED = {
+    "dataset",
+    "data_dir",
+    "model",
+    "model_args",
+    "model_code",
+    "heads",
+    "split",
+    "members",
+    "classifier",
+}
+_SIZES = {"depth", "width"}
 _HANDED_IN = {"method", "settings", "noise", "sigma", "normalize", "augment", "holdout"}
-OFFERED = tuple(name for name in TrainConfig.model_fields if name not in _RECORDED | _NAMED | _HANDED_IN)
+OFFERED = tuple(
+    name for name in TrainConfig.model_fields if name not in _RECORDED | _NAMED | _SIZES | _HANDED_IN
+)
 """Settings of a training that `fit` takes as they are: all that say neither what is trained nor on what."""
 _INSTEAD = {
     "members": "the members of an ensemble together; use smoothcert.fine_tune, with networks of this package",
