@@ -11,7 +11,7 @@ from torch import nn
 from smoothcert.certificates import FixedSample, SmoothedClassifier, identities
 from smoothcert.data import Dataset
 from smoothcert.engines import device_of, engine_rule, turn
-from smoothcert.networks import answer_of, as_logits, multiply_adds_of, normalisation_of, parameters_of
+from smoothcert.networks import as_logits, multiply_adds_of, normalisation_of, parameters_of
 from smoothcert.workflows.normalisation import doubtful_normalisation, is_unknown
 
 _COPIES = 64
@@ -110,8 +110,7 @@ def _answers(
     noisy = torch.empty((_COPIES, *image.shape))
     classifier.noise.for_shape(image.shape).perturb(image, noisy, torch.Generator().manual_seed(0))
     with torch.inference_mode(), turn():
-        batch = noisy.to(device_of(classifier.model))
-        logits = as_logits(answer_of(classifier.model, batch), len(batch))
+        logits = as_logits(classifier.model(noisy.to(device_of(classifier.model))), len(noisy))
     shares = torch.bincount(logits.argmax(dim=1).cpu(), minlength=classifier.num_classes) / _COPIES
     names = classifier.class_names
     if names is None and dataset is not None and dataset.num_classes == classifier.num_classes:

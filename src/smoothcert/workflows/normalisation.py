@@ -11,7 +11,7 @@ import torch
 from smoothcert.certificates import SmoothedClassifier
 from smoothcert.data import Dataset
 from smoothcert.engines import device_of, turn
-from smoothcert.networks import answer_of, as_logits, normalisation_of
+from smoothcert.networks import as_logits, normalisation_of
 from smoothcert.visible import visible
 
 _IMAGES = 64  # that are looked at, one noisy copy each
@@ -95,8 +95,7 @@ def _right(
     right = {}
     for name, change in _changes(classifier, clean).items():
         with torch.inference_mode(), turn():
-            batch = change(noisy).to(device_of(classifier.model))
-            answers = as_logits(answer_of(classifier.model, batch), len(batch))
+            answers = as_logits(classifier.model(change(noisy).to(device_of(classifier.model))), len(noisy))
         right[name] = answers.argmax(dim=1).cpu() == labels
     return right
 

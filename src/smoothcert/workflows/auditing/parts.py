@@ -49,7 +49,7 @@ def find_classifier(
         report: told what is wrong.
         factories: that may run, where the run or its model folder names them.
     """
-    model = _model(stored, run, origin, given, report, factories)
+    model = _model(stored, run, origin, given, report, factories, terms.num_classes)
     if model is None:
         return None
     same = [part for part in classifiers_of(model) if identities(part) == (stored.manifest["model"],)]
@@ -78,11 +78,12 @@ def _model(
     given: Source | None,
     report: AuditReport,
     factories: Sequence[str],
+    num_classes: int,
 ) -> Any:
     if isinstance(given, SmoothedClassifier):
         return given.model
     if given is not None and not isinstance(given, str | Path):
-        return as_model(given, stored.manifest["num_classes"], also="a folder, a classifier, ")
+        return as_model(given, num_classes, also="a folder, a classifier, ")
     source = stored.manifest.get("source")
     try:
         if source is not None:
