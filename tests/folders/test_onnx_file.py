@@ -213,16 +213,24 @@ def test_what_is_no_onnx_file_is_refused(tmp_path, content):
         read_onnx(tmp_path / "net.onnx")
 
 
-def test_changed_bytes_are_refused_or_read(tmp_path):
+def test_changed_bytes_are_refused_or_read(tmp_path, capfd):
     """Whatever a file holds, it is answered with a named error or with a graph, never with anything else."""
     content, rng = bytearray(save_onnx(tmp_path / "net.onnx").read_bytes()), np.random.default_rng(1)
-    for _ in range(60):
+    for _ in range(100):
         changed = bytearray(content)
         for place in rng.integers(0, len(content), 3):
             changed[place] = int(rng.integers(256))
         (tmp_path / "changed.onnx").write_bytes(changed)
         with contextlib.suppress(SmoothcertError):
             assert read_onnx(tmp_path / "changed.onnx").num_classes >= 2
+    assert capfd.readouterr().out == ""
+
+
+def test_names_that_are_no_text_are_refused(tmp_path):
+    content = save_onnx(tmp_path / "net.onnx", shape=("rows", 1, 8, 8)).read_bytes()
+    (tmp_path / "net.onnx").write_bytes(content.replace(b"rows", b"\xff\xfe\xff\xfe"))
+    with pytest.raises(CheckpointError, match="names that are no text"):
+        read_onnx(tmp_path / "net.onnx")
 
 
 def test_large_files_pipes_and_folders_are_refused(tmp_path, monkeypatch):

@@ -38,6 +38,15 @@ def read_onnx(
         num_classes: number of classes, which must be the file's.
     """
     content = read_bytes(path, CheckpointError, most=MOST_ONNX_BYTES)
+    try:
+        return _read(path, content, input_shape, num_classes)
+    except UnicodeError as error:
+        raise CheckpointError(f"{path} is damaged: it has names that are no text; export it again") from error
+
+
+def _read(
+    path: Path, content: bytes, input_shape: Sequence[int] | None, num_classes: int | None
+) -> OnnxGraph:
     about = check_content(content, str(path))
     try:
         session = onnx_session(content)

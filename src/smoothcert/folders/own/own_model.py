@@ -14,7 +14,7 @@ from smoothcert.folders.own.facts import Facts, check_normalisation
 from smoothcert.folders.own.folder_weights import fill_from_folder
 from smoothcert.folders.own.onnx_file import read_onnx
 from smoothcert.folders.own.state_dict import fill, read_state
-from smoothcert.networks import MIN_ROWS, OnnxNetwork, with_normalisation
+from smoothcert.networks import MIN_ROWS, OnnxNetwork, answer_of, as_logits, with_normalisation
 from smoothcert.on_demand import nn, torch
 from smoothcert.reading import kind_of
 
@@ -148,18 +148,18 @@ def _classes(model: Any, name: FactoryName, facts: Facts) -> int:
     assert facts.input_shape is not None
     try:
         with torch.inference_mode():
-            answer = model(torch.zeros(MIN_ROWS, *facts.input_shape))
+            answer = as_logits(answer_of(model, torch.zeros(MIN_ROWS, *facts.input_shape)), MIN_ROWS)
     except Exception as error:  # the user's own code
         reason = " ".join(str(error).split())[:160]
         raise FactoryError(
             f"the model of {name} raised {type(error).__name__} on {MIN_ROWS} images of shape {facts.input_shape}: "
             f"{reason}; is that the shape of its images?"
         ) from error
-    shape = tuple(getattr(answer, "shape", ()))
+    shape = tuple(answer.shape)
     if len(shape) != 2 or shape[0] != MIN_ROWS or shape[1] < 2:
         raise FactoryError(
-            f"the model of {name} answers {MIN_ROWS} images with {shape or type(answer).__name__}; it must answer with "
-            "one row of logits for each"
+            f"the model of {name} answers {MIN_ROWS} images with {shape}; it must answer with one row of logits for "
+            "each"
         )
     if facts.num_classes not in (None, shape[1]):
         raise InvalidArgumentError(

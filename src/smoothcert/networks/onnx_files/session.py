@@ -21,9 +21,12 @@ def onnx_session(content: bytes) -> Any:
         raise CheckpointError("onnxruntime is not installed") from error
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
+    options.log_severity_level = 4  # what goes wrong is raised, and told once
     try:
-        return onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
+        # Without the attempt to fall back, which prints: there is one provider.
+        return onnxruntime.InferenceSession(
+            content, options, providers=["CPUExecutionProvider"], enable_fallback=0
+        )
     except Exception as error:  # kinds of its own, such as for weights that are not float32
         raise CheckpointError(f"ONNX Runtime does not take it ({runtime_reason(error)})") from error
 
