@@ -23,7 +23,7 @@ from .ensembles import (
     Panel,
     VotingEnsemble,
 )
-from .folders import EnsembleCard, ModelCard, load_model, make_ensemble, save_ensemble
+from .folders import EnsembleCard, ModelCard, import_checkpoint, load_model, make_ensemble, save_ensemble
 from .networks import Denoised, MultiHead, create_model
 from .noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, NoiseLaw, Uniform
 from .report import write_report
@@ -82,6 +82,7 @@ __all__ = [
     "create_model",
     "errors",
     "fine_tune",
+    "import_checkpoint",
     "load_classifier",
     "load_dataset",
     "load_model",

@@ -67,6 +67,7 @@ class DataSource:
         std: per channel, in pixel units: what it then divides by.
         augmentation: name in `AUGMENTATIONS` of the one usually trained with.
         train_size: images in the train split of the published files, hold-out taken off; None if the files decide.
+        class_names: in the order of the labels; None if the files decide.
     """
 
     summary: str
@@ -78,3 +79,4 @@ class DataSource:
     std: tuple[float, ...] = (1.0,)
     augmentation: str = "none"
     train_size: int | None = None
+    class_names: tuple[str, ...] | None = None

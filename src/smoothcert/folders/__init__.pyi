@@ -2,6 +2,7 @@ from .agreement import check_agreement
 from .build import make_ensemble
 from .build_prefixes import make_prefixes, prefix_name
 from .checkpoint import CARD_FILE, load_checkpoint, read_card, save_checkpoint
+from .checkpoints import FAMILIES, Family, import_checkpoint
 from .denoised_folder import classifier_card, denoise, denoised_entry
 from .ensemble_card import MOST_MEMBERS, EnsembleCard
 from .ensemble_folder import load_model, read_any_card, save_ensemble
@@ -14,9 +15,11 @@ from .weights_file import WeightsFile, open_weights
 __all__ = [
     "CARD_FILE",
     "ENSEMBLE_FILE",
+    "FAMILIES",
     "LEFT_OUT",
     "MOST_MEMBERS",
     "EnsembleCard",
+    "Family",
     "ModelCard",
     "WeightsFile",
     "check_agreement",
@@ -26,6 +29,7 @@ __all__ = [
     "drop_unset",
     "first_fault",
     "gather_members",
+    "import_checkpoint",
     "is_ensemble",
     "load_checkpoint",
     "load_model",

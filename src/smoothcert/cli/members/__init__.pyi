@@ -2,7 +2,7 @@ from .command import MemberCommand, command_with
 from .command_option import CommandOption
 from .exits import EXITS, choose_early_exit
 from .group import MemberGroup, OptionGroup
-from .noise import NOISE, choose_classifier
+from .noise import NOISE, TRAINED_NOISE, choose_classifier, choose_noise
 from .procedure import FEW_VOTES, PROCEDURE, choose_procedure
 from .rows import ROWS, chosen_row
 
@@ -12,12 +12,14 @@ __all__ = [
     "NOISE",
     "PROCEDURE",
     "ROWS",
+    "TRAINED_NOISE",
     "CommandOption",
     "MemberCommand",
     "MemberGroup",
     "OptionGroup",
     "choose_classifier",
     "choose_early_exit",
+    "choose_noise",
     "choose_procedure",
     "chosen_row",
     "command_with",

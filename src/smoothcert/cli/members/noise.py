@@ -23,6 +23,15 @@ NOISE = MemberGroup(
         )
     ],
 )
+_TRAINED_WITH = "gaussian"
+TRAINED_NOISE = MemberGroup(NOISE_LAWS, "noise", "Noise of the training", default=_TRAINED_WITH)
+
+
+def choose_noise(given: Mapping[str, Any]) -> NoiseLaw:
+    """Make a law from what the options of `TRAINED_NOISE` say; ask for what it needs."""
+    told = dict(given)
+    kind = NOISE_LAWS[told.pop("noise", _TRAINED_WITH)]
+    return kind.from_options(read_many(kind.options(), told))
 
 
 def choose_classifier(model: Path, given: Mapping[str, Any]) -> certificates.SmoothedClassifier:
