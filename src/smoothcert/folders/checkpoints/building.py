@@ -26,6 +26,7 @@ from smoothcert.networks import (
     DnCNN,
     Normalize,
     checked_classes,
+    checked_shape,
     refuse_shapes,
 )
 
@@ -99,7 +100,7 @@ def built_network(found: Found, numbers: Numbers, num_classes: int | None) -> tu
             f"images of {found.dataset} have {usual[0]} channels, but the first layer in {found.source} takes "
             f"{found.channels}; name another data set"
         )
-    shape = (found.channels, *usual[1:])
+    shape = checked_shape((found.channels, *usual[1:]))
     normalize = Normalize(shape, *numbers)  # refuses other numbers than one per channel
     card = found.card(
         num_classes=classes,
@@ -132,7 +133,7 @@ def built_denoiser(found: Found, classifier: str | Path, out: Path) -> tuple[nn.
             f"the denoiser in {found.source} is {depth:,} layers deep and {width:,} wide; at most {MOST_DEPTH:,} and "
             f"{MOST_WIDTH:,} are read"
         )
-    shape = (found.channels, *behind.input_shape[1:])
+    shape = checked_shape((found.channels, *behind.input_shape[1:]))
     entry = DenoisedEntry(
         depth=depth, width=width, digest=_NO_DIGEST, classifier=".", classifier_digest=behind.digest
     )
