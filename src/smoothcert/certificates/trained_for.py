@@ -37,8 +37,11 @@ class TrainedFor:
         other = []
         if dataset.name not in self.datasets:
             other.append(f"on data set {dataset.name} (trained on {', '.join(self.datasets)})")
-        # Arrays without names of their own have numbers for classes, which say nothing.
-        unnamed = dataset.name not in DATASETS and dataset.class_names == _numbers(dataset)
+        # Arrays without names of their own have numbers for classes, which say nothing; so have imported networks.
+        numbers = _numbers(dataset)
+        unnamed = (dataset.name not in DATASETS and dataset.class_names == numbers) or (
+            dataset.name in self.datasets and self.class_names == numbers
+        )
         if not unnamed and dataset.class_names != self.class_names:
             other.append("with other classes")
         if noise != self.noise and not self.noise.is_same(noise):

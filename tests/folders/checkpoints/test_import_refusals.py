@@ -1,4 +1,4 @@
-"""A file and what is said of it that contradict each other, or leave something open: a sentence, and nothing written."""
+"""What contradicts itself, or leaves something open: one sentence, and nothing is written."""
 
 import hashlib
 import re
