@@ -7,10 +7,9 @@ from typing import Annotated, Any
 
 import typer
 
+from smoothcert import folders, report
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import TRAINED_NOISE, choose_noise
-from smoothcert.folders import FAMILIES, ModelCard, import_checkpoint
-from smoothcert.report import say
 
 GROUPS = (TRAINED_NOISE,)
 """Options that come from members."""
@@ -24,7 +23,8 @@ def import_command(
         str | None, typer.Option("--dataset", help="What it was trained on; its numbers normalise.")
     ] = None,
     family: Annotated[
-        str | None, typer.Option("--family", help=f"Whose: {', '.join(FAMILIES)}; the file tells if it can.")
+        str | None,
+        typer.Option("--family", help=f"Whose: {', '.join(folders.FAMILIES)}; the file tells if it can."),
     ] = None,
     arch: Annotated[
         str | None,
@@ -60,7 +60,7 @@ def import_command(
 
       smoothcert import best.pth.tar --sigma 0.25 --classifier models/plain --out models/denoised
     """
-    card = import_checkpoint(
+    card = folders.import_checkpoint(
         file,
         out,
         noise=choose_noise(TRAINED_NOISE.given(ctx)),
@@ -74,10 +74,10 @@ def import_command(
         classifier=classifier,
     )
     for line in _lines(card, out):
-        say(line)
+        report.say(line)
 
 
-def _lines(card: ModelCard, out: Path) -> list[str]:
+def _lines(card: folders.ModelCard, out: Path) -> list[str]:
     """Say what was imported, what was done to it and what was left out."""
     told: Any = card.training["imported"]
     heads = "" if card.heads is None else f" with {card.heads} heads"

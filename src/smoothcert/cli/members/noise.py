@@ -24,13 +24,13 @@ NOISE = MemberGroup(
     ],
 )
 _TRAINED_WITH = "gaussian"
-TRAINED_NOISE = MemberGroup(NOISE_LAWS, "noise", "Noise of the training", default=_TRAINED_WITH)
+TRAINED_NOISE = MemberGroup(noise.NOISE_LAWS, "noise", "Noise of the training", default=_TRAINED_WITH)
 
 
-def choose_noise(given: Mapping[str, Any]) -> NoiseLaw:
+def choose_noise(given: Mapping[str, Any]) -> noise.NoiseLaw:
     """Make a law from what the options of `TRAINED_NOISE` say; ask for what it needs."""
     told = dict(given)
-    kind = NOISE_LAWS[told.pop("noise", _TRAINED_WITH)]
+    kind = noise.NOISE_LAWS[told.pop("noise", _TRAINED_WITH)]
     return kind.from_options(read_many(kind.options(), told))
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
-from smoothcert.data import DataSource
-from smoothcert.folders.checkpoints.layout import Placed
 from smoothcert.registry import Registry
+
+if TYPE_CHECKING:
+    from smoothcert.data import DataSource
+    from smoothcert.folders.checkpoints.layout import Placed
 
 Numbers = tuple[tuple[float, ...], tuple[float, ...]]
 """Mean and standard deviation per channel, in pixel units."""

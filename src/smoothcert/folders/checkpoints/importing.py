@@ -14,15 +14,21 @@ from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders.checkpoint import CARD_FILE, save_checkpoint
 from smoothcert.folders.checkpoints.building import Found, built_denoiser, built_network
 from smoothcert.folders.checkpoints.content import Content, read_content
-from smoothcert.folders.checkpoints.family import FAMILIES
+from smoothcert.folders.checkpoints.family import FAMILIES, Numbers
+from smoothcert.folders.checkpoints.first_statistics import is_contradicted
 from smoothcert.folders.checkpoints.layout import Placed, placed
 from smoothcert.folders.checkpoints.matching import fitting_families, refuse_other_name
 from smoothcert.folders.checkpoints.normalising import Told, chosen_numbers
 from smoothcert.folders.checkpoints.prefixes import Unwrapped, unwrapped
 from smoothcert.folders.checkpoints.tensors import counters_missing, entries_of
 from smoothcert.folders.model_card import ModelCard
-from smoothcert.noise import NoiseLaw
+from smoothcert.noise import AdditiveNoise, NoiseLaw
 from smoothcert.visible import visible
+
+_DOUBT = (
+    "beware: the variances of the first batch norm are not those of images so normalised under that noise; check "
+    "family, data set, noise, mean and std"
+)
 
 
 def import_checkpoint(
@@ -60,7 +66,8 @@ def import_checkpoint(
     path, target = check_path("file", file), check_path("out", out)
     check_kind("noise", noise, NoiseLaw, "a noise law such as sc.Gaussian(0.25)")
     told = Told(mean, std, check_switch("normalize", normalize))
-    data = None if dataset is None else DATASETS[dataset]
+    if dataset is not None:
+        DATASETS[dataset]  # an unknown name is answered with the known ones
     if os.path.lexists(target / CARD_FILE):
         raise CheckpointError(f"{target} already holds a model; choose another folder or remove it")
     content = read_content(path)
@@ -76,10 +83,31 @@ def import_checkpoint(
     else:
         if classifier is not None:
             raise InvalidArgumentError(f"classifier is for denoisers, and {path} is a network; leave it out")
-        numbers, origin = chosen_numbers(str(path), told, weights.buffers, families, data)
-        record["imported"]["normalisation"] = origin
+        numbers = _normalise(found, weights, told, families, noise)
         model, card = built_network(found, numbers, num_classes)
     return save_checkpoint(model, card, target)
+
+
+def _normalise(found: Found, weights: Unwrapped, told: Told, families: list[str], noise: NoiseLaw) -> Numbers:
+    """Choose mean and std, and put into the record where they come from; doubt aloud what the weights deny."""
+    data = None if found.dataset is None else DATASETS[found.dataset]
+    record = found.training["imported"]
+
+    def denies(numbers: Numbers) -> bool:
+        return (
+            data is not None
+            and isinstance(noise, AdditiveNoise)
+            and is_contradicted(found.placed, weights.tensors, numbers[1], data.std, noise.std)
+        )
+
+    numbers, origin = chosen_numbers(found.source, told, weights.buffers, families, data, denies)
+    record["normalisation"] = origin
+    if data is not None and len(families) > 1:
+        kinds = {name: FAMILIES[name].normalisation.numbers(data) for name in families}
+        record["families"] = [name for name in families if kinds[name] == numbers] or families
+    if denies(numbers):
+        record["notes"].append(_DOUBT)
+    return numbers
 
 
 def _needed(classifier: str | Path | None, told: Told) -> str | Path:
@@ -101,7 +129,7 @@ def _record(
 ) -> dict[str, Any]:
     """Return what the card says of the import, in place of a training's settings."""
     added = len(counters_missing(place))
-    notes = [FAMILIES[name].note for name in families if FAMILIES[name].note]
+    notes = [FAMILIES[name].note for name in families if FAMILIES[name].note and len(families) == 1]
     if added:
         notes.append(f"{added} counters of batches were not in the file and are 0; no answer depends on them")
     if any(tensor.dtype.itemsize == 2 for tensor in weights.tensors.values()):

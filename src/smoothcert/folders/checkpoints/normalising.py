@@ -5,7 +5,7 @@ Nothing is guessed: with other numbers than those of its training a network answ
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -53,6 +53,7 @@ def chosen_numbers(
     buffers: dict[str, torch.Tensor],
     families: Sequence[str],
     dataset: DataSource | None,
+    denies: Callable[[Numbers], bool],
 ) -> tuple[Numbers, str]:
     """Return mean and std, and in words where they come from; ask where nothing says them.
 
@@ -62,6 +63,7 @@ def chosen_numbers(
         buffers: of the layer before the network, "mean" and "std", where the file has them.
         families: that the file may be of.
         dataset: the one trained on; None where it is not known.
+        denies: says whether the network's own statistics speak against some numbers.
     """
     said = told.numbers()
     if buffers:
@@ -83,17 +85,28 @@ def chosen_numbers(
         )
     if not kinds:
         return (dataset.mean, dataset.std), "the data set's, which no family confirms"
-    choices = {name: kind.numbers(dataset) for name, kind in kinds.items()}
-    if len(set(choices.values())) > 1:
-        told_apart = "; ".join(
-            f"{', '.join(name for name in kinds if kinds[name] is kind)}: {kind.value}"
-            for kind in dict.fromkeys(kinds.values())
-        )
-        raise InvalidArgumentError(
-            f"{source} does not say how images are normalised, and it may be of several families ({told_apart}); say "
-            f"--family NAME (family=), or {_SAY}"
-        )
-    return next(iter(choices.values())), "the data set's, as the family has it"
+    return _of_families(source, kinds, dataset, denies)
+
+
+def _of_families(
+    source: str, kinds: dict[str, Normalisation], dataset: DataSource, denies: Callable[[Numbers], bool]
+) -> tuple[Numbers, str]:
+    """Return the numbers that families agree on, or the only ones that the network's statistics allow; else ask."""
+    choices = {kind.numbers(dataset): kind for kind in kinds.values()}
+    if len(choices) == 1:
+        return next(iter(choices)), "the data set's, as the family has it"
+    allowed = [numbers for numbers in choices if not denies(numbers)]
+    if len(allowed) == 1:
+        kind = choices[allowed[0]]
+        return allowed[0], f"{kind.value}, the only choice that the first batch norm's variances allow"
+    told_apart = "; ".join(
+        f"{', '.join(name for name in kinds if kinds[name] is kind)}: {kind.value}"
+        for kind in choices.values()
+    )
+    raise InvalidArgumentError(
+        f"{source} does not say how images are normalised, and it may be of several families ({told_apart}); say "
+        f"--family NAME (family=), or {_SAY}"
+    )
 
 
 def _of_buffers(source: str, buffers: dict[str, torch.Tensor]) -> Numbers:
