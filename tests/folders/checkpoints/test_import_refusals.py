@@ -1,7 +1,9 @@
 """What contradicts itself, or leaves something open: one sentence, and nothing is written."""
 
 import hashlib
+import os
 import re
+from pathlib import Path
 
 import pytest
 import torch
@@ -138,33 +140,29 @@ def test_numbers_of_the_file_are_not_overruled(tmp_path, states):
     sc.import_checkpoint(tmp_path / "c.pth", tmp_path / "m", noise=NOISE, mean=(0.5,), std=(0.25,))
 
 
-def test_huge_shapes_build_nothing(tmp_path, states):
-    """Strides of zero claim any size at no bytes; they are refused by shape, before a copy is made."""
+@pytest.mark.parametrize("name", ["layer3.0.conv2.weight", "fc.weight", "conv1.weight"])
+def test_views_that_claim_any_size_at_no_bytes_are_refused(tmp_path, states, name):
+    content = dict(states["bare"])
+    content[name] = torch.zeros(1).expand(2**20, 2**20, *content[name].shape[2:])
+    text = refusal(tmp_path, content, CheckpointError, normalize=False)
+    assert "claims more numbers than it has bytes for" in text
+
+
+def test_networks_beyond_the_limits_build_nothing(tmp_path, states, monkeypatch):
+    """The second line of defence, by shape, were the bytes there."""
+    monkeypatch.setattr(Path, "stat", lambda path, **more: os.stat_result((0o100600, *[2**62] * 9)))
     for name in ("layer3.0.conv2.weight", "fc.weight", "conv1.weight"):
         content = dict(states["bare"])
         content[name] = torch.zeros(1).expand(2**20, 2**20, *content[name].shape[2:])
         refusal(tmp_path, content, SmoothcertError, normalize=False)
-    content = dict(states["denoiser"])
-    content["dncnn.0.weight"] = torch.zeros(1).expand(2**40, 3, 3, 3)
-    sc.import_checkpoint(
-        self_made(tmp_path / "x", states), tmp_path / "x" / "plain", noise=NOISE, normalize=False
-    )
-    text = refused_denoiser(tmp_path / "x", content)
-    assert "at most" in text
 
 
-def self_made(folder, states):
-    folder.mkdir()
-    torch.save(states["bare"], folder / "c.pth")
-    return folder / "c.pth"
-
-
-def refused_denoiser(folder, content):
-    torch.save({"state_dict": content}, folder / "d.pth")
-    with pytest.raises(SmoothcertError) as refused:
-        sc.import_checkpoint(folder / "d.pth", folder / "m", noise=NOISE, classifier=folder / "plain")
-    assert not (folder / "m").exists()
-    return str(refused.value)
+def test_too_many_heads_are_refused(tmp_path, states):
+    heads = {f"heads.{number}.1.weight": torch.zeros(10, 64) for number in range(1_001)}
+    content = {
+        name: tensor for name, tensor in states["bare"].items() if not name.startswith(("fc", "layer3"))
+    }
+    refusal(tmp_path, content | heads, SmoothcertError, normalize=False)
 
 
 @pytest.mark.parametrize(

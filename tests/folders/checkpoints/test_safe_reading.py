@@ -137,7 +137,7 @@ def test_folders_and_missing_files_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        ([1, 2], "no table of weights but list"),
+        ([1, 2], "no table of weights by name but list"),
         ({}, "no table of weights"),
         ({"weights": {"a": 1}}, "has no net or state_dict among"),
         ({"state_dict": 3}, "no table but int"),

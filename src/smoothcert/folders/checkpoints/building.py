@@ -7,17 +7,18 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from pydantic import ValidationError
 from torch import nn
 
 from smoothcert.data import DATASETS
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders.checkpoint import load_checkpoint
 from smoothcert.folders.checkpoints.family import Numbers
 from smoothcert.folders.checkpoints.layout import Entries, Placed
 from smoothcert.folders.checkpoints.tensors import our_entries, our_tensors
 from smoothcert.folders.denoised_folder import classifier_card, denoised_entry
 from smoothcert.folders.filling import filled, refuse_other_network
-from smoothcert.folders.model_card import DenoisedEntry, ModelCard
+from smoothcert.folders.model_card import DenoisedEntry, ModelCard, first_fault
 from smoothcert.networks import (
     MODELS,
     MOST_DEPTH,
@@ -63,15 +64,20 @@ class Found:
 
     def card(self, **facts: Any) -> ModelCard:
         """Return the card with what is said here, and with further facts."""
-        return ModelCard(
-            architecture=self.placed.architecture,
-            method="imported",
-            noise=self.noise,
-            dataset={"name": self.dataset or "unknown", "digest": ""},  # the files were not seen
-            training=self.training,
-            metrics={},
-            **facts,
-        )
+        try:
+            return ModelCard(
+                architecture=self.placed.architecture,
+                method="imported",
+                noise=self.noise,
+                dataset={"name": self.dataset or "unknown", "digest": ""},  # the files were not seen
+                training=self.training,
+                metrics={},
+                **facts,
+            )
+        except ValidationError as error:
+            raise CheckpointError(
+                f"{self.source} cannot be kept as a model: {first_fault(error)}; give another file"
+            ) from error
 
 
 def built_network(found: Found, numbers: Numbers, num_classes: int | None) -> tuple[nn.Module, ModelCard]:

@@ -16,6 +16,7 @@ from smoothcert.folders.checkpoints.safe_reading import read_tensors_file
 from smoothcert.visible import brief, visible
 
 _ARCHITECTURE = "arch"
+_WHOLE = "save model.state_dict() of the network as it was trained"
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,9 @@ def read_content(path: Path) -> Content:
         path: the file.
     """
     whole = read_tensors_file(path)
-    if not isinstance(whole, Mapping) or not whole:
+    if not isinstance(whole, Mapping) or not whole or not all(isinstance(name, str) for name in whole):
         raise CheckpointError(
-            f"{path} holds no table of weights but {type(whole).__name__}; save model.state_dict() instead"
+            f"{path} holds no table of weights by name but {type(whole).__name__}; save model.state_dict() instead"
         )
     if all(isinstance(value, torch.Tensor) for value in whole.values()):
         return Content(_weights(path, whole), None, None, (), None)
@@ -82,13 +83,15 @@ def _weights(path: Path, table: Any) -> dict[str, torch.Tensor]:
         )
         if not plain:
             raise CheckpointError(
-                f"{path} has {type(value).__name__} under {brief(name)} where a plain tensor belongs; save "
-                "model.state_dict() of the network as it was trained"
+                f"{path} has {type(value).__name__} under {brief(name)} where a plain tensor belongs; {_WHOLE}"
             )
+    # Views of few bytes can claim any size; what is copied from them would fill the memory.
+    if sum(value.numel() * value.element_size() for value in table.values()) > path.stat().st_size:
+        raise CheckpointError(f"{path} claims more numbers than it has bytes for; {_WHOLE}")
     return dict(table)
 
 
-def _told(name: Any, value: Any) -> str:
-    """Say what is dropped: a number or a short text as it is, anything larger by its name."""
-    name = visible(str(name))[:60]
+def _told(name: str, value: Any) -> str:
+    """Say what is dropped: a number as it is, anything larger by its name."""
+    name = visible(name)[:60]
     return f"{name} {visible(str(value))}" if is_number(value) and len(str(value)) < 20 else name

@@ -7,7 +7,7 @@ import re
 from smoothcert.folders.checkpoints.layout import Entries, Layout, Placed, by_rules, renamed
 
 _LAYER = re.compile(
-    r"features\.(?:dense)?block(\d)\.(?:dense)?layer(\d+)\.(?:brc_([12])\.)?(norm|conv)([12])?"
+    r"features\.(?:dense)?block(\d)\.(?:dense)?layer(\d{1,4})\.(?:brc_([12])\.)?(norm|conv)([12])?"
 )
 _BETWEEN = re.compile(r"features\.(?:trans(\d)\.brc|transition(\d))\.(norm|conv)")
 _WITHOUT_LAYERS = by_rules(
