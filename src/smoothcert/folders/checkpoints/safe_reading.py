@@ -90,7 +90,8 @@ def _loaded(path: Path, *, mmap: bool) -> Any:
                 f"{path} is not read: its pickle names {named[1][:100]}, which is no tensor and could run code; "
                 f"{_SAVE_AGAIN}"
             ) from None
-        reason = brief(" ".join(str(error).split()), 160)
+        # What torch says before its reason advises to read the file unsafely.
+        reason = brief(" ".join(str(error).split("WeightsUnpickler error:")[-1].split("\n")[0].split()), 160)
         if isinstance(error, UnpicklingError) and "reduce" in reason:
             raise CheckpointError(f"{path} is not read: its pickle calls a function; {_SAVE_AGAIN}") from None
         raise CheckpointError(f"{path} is cut short or no checkpoint ({reason}); {_GET_AGAIN}") from None
