@@ -94,6 +94,7 @@ def _loaded(path: Path, *, mmap: bool) -> Any:
         reason = brief(" ".join(str(error).split("WeightsUnpickler error:")[-1].split("\n")[0].split()), 160)
         if isinstance(error, UnpicklingError) and "reduce" in reason:
             raise CheckpointError(f"{path} is not read: its pickle calls a function; {_SAVE_AGAIN}") from None
+        reason = reason if len(reason) > 2 else type(error).__name__
         raise CheckpointError(f"{path} is cut short or no checkpoint ({reason}); {_GET_AGAIN}") from None
 
 
