@@ -30,8 +30,7 @@ TRAINED_NOISE = MemberGroup(noise.NOISE_LAWS, "noise", "Noise of the training", 
 def choose_noise(given: Mapping[str, Any]) -> noise.NoiseLaw:
     """Make a law from what the options of `TRAINED_NOISE` say; ask for what it needs."""
     told = dict(given)
-    kind = noise.NOISE_LAWS[told.pop("noise", _TRAINED_WITH)]
-    return kind.from_options(read_many(kind.options(), told))
+    return noise.NOISE_LAWS[told.pop("noise", _TRAINED_WITH)].from_options(told)
 
 
 def choose_classifier(model: Path, given: Mapping[str, Any]) -> certificates.SmoothedClassifier:
