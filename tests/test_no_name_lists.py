@@ -11,6 +11,7 @@ from smoothcert.certificates import PROCEDURES
 from smoothcert.data import DATASETS
 from smoothcert.engines import ENGINES
 from smoothcert.ensembles import EARLY_EXITS, VOTING_RULES
+from smoothcert.folders import FAMILIES
 from smoothcert.networks import MODELS
 from smoothcert.noise import NOISE_LAWS
 from smoothcert.training import OBJECTIVES
@@ -20,6 +21,7 @@ REGISTRIES = (
     PROCEDURES,
     DATASETS,
     ENGINES,
+    FAMILIES,
     EARLY_EXITS,
     VOTING_RULES,
     MODELS,

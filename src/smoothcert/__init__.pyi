@@ -23,7 +23,15 @@ from .ensembles import (
     Panel,
     VotingEnsemble,
 )
-from .folders import EnsembleCard, ModelCard, import_model, load_model, make_ensemble, save_ensemble
+from .folders import (
+    EnsembleCard,
+    ModelCard,
+    import_checkpoint,
+    import_model,
+    load_model,
+    make_ensemble,
+    save_ensemble,
+)
 from .networks import Denoised, MultiHead, create_model
 from .noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, NoiseLaw, Uniform
 from .report import write_report
@@ -109,6 +117,7 @@ __all__ = [
     "errors",
     "fine_tune",
     "fit",
+    "import_checkpoint",
     "import_model",
     "load_classifier",
     "load_dataset",

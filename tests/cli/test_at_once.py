@@ -44,6 +44,7 @@ def test_import_loads_no_torch():
         ["datasets"],
         ["models"],
         ["methods"],
+        ["import", "--help"],
         ["certify", "--help"],
         ["predict", "--help"],
         ["analyze", "--help"],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from smoothcert.networks import answer_of
+from smoothcert import networks
 from smoothcert.on_demand import nn, torch
 
 
@@ -28,7 +28,7 @@ def copy_logits(model: nn.Module, copies: torch.Tensor) -> torch.Tensor:
         model: batch -> logits.
         copies: noisy images in pixel units, (m, rows, ...).
     """
-    logits = answer_of(model, copies.flatten(0, 1))
+    logits = networks.answer_of(model, copies.flatten(0, 1))
     if logits.dtype in (torch.float16, torch.bfloat16):  # autocast: too coarse for logarithms and Phi^-1
         logits = logits.float()
     return logits.reshape(*copies.shape[:2], -1)

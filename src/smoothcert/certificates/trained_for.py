@@ -37,8 +37,12 @@ class TrainedFor:
         other = []
         if self.datasets and dataset.name not in self.datasets:
             other.append(f"on data set {dataset.name} (trained on {', '.join(self.datasets)})")
-        # Arrays without names of their own have numbers for classes, which say nothing.
-        unnamed = dataset.name not in DATASETS and dataset.class_names == _numbers(dataset)
+        # Numbers say nothing: arrays without names of their own have them, and so have imported networks, where the
+        # names of classes are in the files of a data set that they were not shown.
+        if dataset.name in DATASETS:
+            unnamed = DATASETS[dataset.name].class_names is None and self.class_names == _numbers(dataset)
+        else:
+            unnamed = dataset.class_names == _numbers(dataset)
         if self.datasets and not unnamed and dataset.class_names != self.class_names:
             other.append("with other classes")
         if noise != self.noise and not self.noise.is_same(noise):

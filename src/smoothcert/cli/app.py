@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "demo:demo",
     "train": "train:train",
     "sweep": "sweep:sweep",
+    "import": "import_checkpoint:import_command",
     "ensemble": "ensemble:ensemble",
     "describe": "describe:describe",
     "certify": "certify:certify",

@@ -58,6 +58,7 @@ class CifarBatches:
             std=(0.2023, 0.1994, 0.2010),
             augmentation="crop-flip",
             train_size=45_000,
+            class_names=self.class_names,
         )
 
     def _read(self, request: Request) -> Dataset:

@@ -92,6 +92,7 @@ class IdxFiles:
             input_shape=(1, 28, 28),
             num_classes=10,
             train_size=55_000,
+            class_names=self.class_names,
         )
 
     def _read(self, request: Request) -> Dataset:

@@ -68,6 +68,7 @@ class DataSource:
         augmentation: name in `AUGMENTATIONS` of the one usually trained with.
         train_size: images in the train split of the published files, hold-out taken off; None if the files decide.
         reads: whether a path that a user gives in place of a name is this source's to read, as its `data_dir`.
+        class_names: in the order of the labels; None if the files decide.
     """
 
     summary: str
@@ -80,3 +81,4 @@ class DataSource:
     augmentation: str = "none"
     train_size: int | None = None
     reads: Callable[[Path], bool] = lambda path: False
+    class_names: tuple[str, ...] | None = None

@@ -2,6 +2,7 @@ from .agreement import check_agreement
 from .build import make_ensemble
 from .build_prefixes import make_prefixes, prefix_name
 from .checkpoint import CARD_FILE, load_checkpoint, read_card, save_checkpoint
+from .checkpoints import FAMILIES, Family, import_checkpoint
 from .code_entry import CodeEntry
 from .denoised_folder import classifier_card, denoise, denoised_entry
 from .ensemble_card import MOST_MEMBERS, EnsembleCard
@@ -25,12 +26,14 @@ from .weights_file import WeightsFile, open_weights
 __all__ = [
     "CARD_FILE",
     "ENSEMBLE_FILE",
+    "FAMILIES",
     "LEFT_OUT",
     "MOST_MEMBERS",
     "CodeEntry",
     "EnsembleCard",
     "FactoryName",
     "Facts",
+    "Family",
     "ModelCard",
     "ModuleSource",
     "Modules",
@@ -49,6 +52,7 @@ __all__ = [
     "first_fault",
     "gather_members",
     "held_out_by",
+    "import_checkpoint",
     "import_model",
     "imported",
     "is_ensemble",

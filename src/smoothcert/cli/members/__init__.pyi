@@ -2,7 +2,7 @@ from .command import MemberCommand, command_with
 from .command_option import CommandOption
 from .exits import EXITS, choose_early_exit
 from .group import MemberGroup, OptionGroup
-from .noise import NOISE, choose_classifier, choose_noise
+from .noise import NOISE, TRAINED_NOISE, choose_classifier, choose_noise, training_noise
 from .procedure import FEW_VOTES, PROCEDURE, choose_procedure
 from .rows import ROWS, chosen_row
 
@@ -12,6 +12,7 @@ __all__ = [
     "NOISE",
     "PROCEDURE",
     "ROWS",
+    "TRAINED_NOISE",
     "CommandOption",
     "MemberCommand",
     "MemberGroup",
@@ -22,4 +23,5 @@ __all__ = [
     "choose_procedure",
     "chosen_row",
     "command_with",
+    "training_noise",
 ]

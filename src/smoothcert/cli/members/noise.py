@@ -26,6 +26,13 @@ NOISE = MemberGroup(
         )
     ],
 )
+TRAINED_NOISE = MemberGroup(noise.NOISE_LAWS, "noise", "Noise of the training", default=_USUAL)
+
+
+def training_noise(given: Mapping[str, Any]) -> noise.NoiseLaw:
+    """Make a law from what the options of `TRAINED_NOISE` say; ask for what it needs."""
+    told = dict(given)
+    return noise.NOISE_LAWS[told.pop("noise", _USUAL)].from_options(told)
 
 
 def choose_classifier(

@@ -19,6 +19,7 @@ from smoothcert.data.splits import SPLITS, holdout_size
 from smoothcert.seeding import state_words, stream_key
 
 _TEST, _HOLDOUT = 500, 200
+_CLASSES = tuple("0123456789")
 
 
 @cache
@@ -59,7 +60,7 @@ def _read(request: Request) -> Dataset:
     images, labels = _arrays()
     size = _HOLDOUT if request.holdout is None else holdout_size(len(labels) - _TEST, request.holdout)
     chosen = _split_of_each(labels, size) == request.split
-    return request.of_arrays(images[chosen], labels[chosen], [str(digit) for digit in range(10)])
+    return request.of_arrays(images[chosen], labels[chosen], _CLASSES)
 
 
 DIGITS = DataSource(
@@ -70,4 +71,5 @@ DIGITS = DataSource(
     input_shape=(1, 8, 8),
     num_classes=10,
     train_size=1_097,
+    class_names=_CLASSES,
 )

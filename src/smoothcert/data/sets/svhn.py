@@ -16,6 +16,7 @@ from smoothcert.data.source import DataSource, Request
 from smoothcert.data.splits import SPLITS
 from smoothcert.errors import DataError
 
+_CLASSES = tuple("0123456789")
 _ORIGIN = "http://ufldl.stanford.edu/housenumbers/"
 _MOST_BYTES = {"extra": 2 * 2**30}  # its published images take 1.6 gigabytes
 
@@ -44,7 +45,7 @@ def _read(request: Request) -> Dataset:
     )
     part = request.part(len(targets))
     images = np.ascontiguousarray(pixels[..., part].transpose(3, 2, 0, 1))
-    return request.of_arrays(images, targets[part], tuple("0123456789"))
+    return request.of_arrays(images, targets[part], _CLASSES)
 
 
 SVHN = DataSource(
@@ -58,4 +59,5 @@ SVHN = DataSource(
     std=(0.1980, 0.2010, 0.1970),
     augmentation="crop-flip",
     train_size=68_257,
+    class_names=_CLASSES,
 )

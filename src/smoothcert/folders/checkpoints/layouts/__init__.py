@@ -1,0 +1,1 @@
+"""Layouts of weights by name: every file here is one, and its name is the file's."""
