@@ -1,5 +1,6 @@
 """What needs no network answers without torch, and without the other libraries that take as long to import."""
 
+import os
 import subprocess
 import sys
 
@@ -38,7 +39,6 @@ def test_import_loads_no_torch():
     [
         ["--help"],
         ["--version"],
-        ["--show-completion", "bash"],
         ["recipes"],
         ["recipes", "--sources"],
         ["datasets"],
@@ -76,9 +76,14 @@ def truth_run(tmp_path):
     return tmp_path / "run"
 
 
-def test_completion_offers_commands_and_options_without_torch():
-    import os
+def test_completion_is_shown_for_a_named_shell_without_torch():
+    named = {**os.environ, "_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}  # the tests' own has no name
+    told, loaded = loaded_by("--show-completion", "bash", env=named)
+    assert "complete_bash" in told
+    assert loaded == []
 
+
+def test_completion_offers_commands_and_options_without_torch():
     def completed(words):
         asked = {**os.environ, "_SMOOTHCERT_COMPLETE": "complete_bash", "COMP_WORDS": words}
         asked["COMP_CWORD"] = str(len(words.split()) - 1)
