@@ -66,18 +66,16 @@ def _refuse_differences(
     try:
         with torch.inference_mode(), turn():
             # Copied at once, because a model may write all its answers into one buffer.
-            expected = [_copied(model, batch) for batch in batches]
-            answered = [_copied(faster, batch) for batch in batches]
+            expected, answered = (
+                [as_logits(ask(batch.clone()), len(batch)).detach().cpu().clone() for batch in batches]
+                for ask in (model, faster)
+            )
     except SmoothcertError as error:
         raise EngineUnavailableError(str(error)) from error
     except Exception as error:  # the model's own code; the probe will name the trouble
         raise EngineUnavailableError(f"the model raised {type(error).__name__}") from error
     for own, other in zip(expected, answered, strict=True):
         _refuse_difference(own, other)
-
-
-def _copied(model: Callable[[torch.Tensor], Any], batch: torch.Tensor) -> torch.Tensor:
-    return as_logits(model(batch.clone()), len(batch)).detach().cpu().clone()
 
 
 def _refuse_difference(expected: torch.Tensor, answered: torch.Tensor) -> None:

@@ -121,7 +121,8 @@ class Engine(ABC):
             with turn():  # and a copy, because a model may write all its answers into one buffer
                 logits, passes = self.counted_forward(batch)
                 logits = as_logits(logits, len(batch)).clone()
-        logits = as_logits(logits, len(batch))
+        if not _is_plain(logits):
+            logits = as_logits(logits, len(batch))
         wanted = (batch.shape[0], self.answers, self.num_classes)
         plain = (wanted[0], wanted[2]) if self.answers == 1 else wanted
         if tuple(logits.shape) not in (wanted, plain):
@@ -132,6 +133,16 @@ class Engine(ABC):
         if rows == batch.shape[0]:
             return logits, passes
         return logits[:rows], None if passes is None else passes[:rows]
+
+
+def _is_plain(logits: Any) -> bool:
+    """Return whether an answer is what nearly all are, with nothing to read or refuse in it."""
+    return (
+        type(logits) is torch.Tensor
+        and logits.dtype == torch.float32
+        and logits.layout == torch.strided
+        and not (logits.is_nested or logits.is_meta)
+    )
 
 
 def _shape_fix(logits: torch.Tensor, rows: int) -> str:

@@ -46,7 +46,8 @@ def choose_classifier(
         facts: what is said about a model that is no folder, as arguments of `load_classifier`.
     """
     facts = facts or {}
-    return certificates.load_classifier(model, noise=choose_noise(own_noise(model, facts), given), **facts)
+    law = choose_noise(own_noise(model, facts), given) if given else None
+    return certificates.load_classifier(model, noise=law, **facts)
 
 
 def choose_noise(trained: noise.NoiseLaw | None, given: Mapping[str, Any]) -> noise.NoiseLaw | None:

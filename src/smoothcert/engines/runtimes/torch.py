@@ -67,12 +67,13 @@ class TorchEngine(Engine):
     def _forward(self, batch: torch.Tensor, *, autocast: bool) -> torch.Tensor:
         moved = batch.to(self.device, non_blocking=True)
         # Said outright, because the caller's own autocast would hold in its thread and not in the workers.
-        with (
-            same_places(self._places),
-            torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=autocast),
-        ):
-            answer = answer_of(self._run, moved.contiguous(memory_format=self._layout))
-            return as_logits(answer, len(moved))
+        with torch.autocast(self.device.type, dtype=torch.bfloat16, enabled=autocast):
+            laid_out = moved.contiguous(memory_format=self._layout)
+            if self.as_is:
+                with same_places(self._places):
+                    return as_logits(answer_of(self._run, laid_out), len(moved))
+            answer = self._run(laid_out)  # of known modules alone, whose answers stay what they are
+            return answer if isinstance(answer, torch.Tensor) else as_logits(answer, len(moved))
 
 
 def folded(model: nn.Module, example: torch.Tensor) -> nn.Module:
