@@ -48,6 +48,8 @@ def test_import_loads_no_torch():
         ["certify", "--help"],
         ["predict", "--help"],
         ["analyze", "--help"],
+        ["train", "--help"],
+        ["describe", "--help"],
     ],
     ids=" ".join,
 )

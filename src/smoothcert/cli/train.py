@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
+from smoothcert import folders, training
 from smoothcert.cli.members import ROWS, chosen_row
 from smoothcert.cli.options import (
     Changes,
@@ -20,20 +21,7 @@ from smoothcert.cli.options import (
 )
 from smoothcert.cli.training_told import tell_before, tell_epoch, tell_trained
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.folders import (
-    CARD_FILE,
-    ENSEMBLE_FILE,
-    EnsembleCard,
-    FactoryName,
-    modules_of,
-    read_card,
-    read_record,
-    save_ensemble,
-)
 from smoothcert.report import say
-from smoothcert.training import TrainConfig
-from smoothcert.training import fine_tune as run_fine_tuning
-from smoothcert.training import train as run_training
 
 GROUPS = (ROWS,)
 """Options that come from members."""
@@ -47,7 +35,7 @@ def train(
     recipe: RecipeName,
     out: Annotated[Path, folder_option("--out", text="Folder to write the model to.")],
     changes: Changes,
-    training: Training,
+    asked: Training,
     devices: Devices,
     members: Annotated[
         int | None,
@@ -95,11 +83,13 @@ def train(
 
       smoothcert train digits-denoiser-stability --classifier models/clean --out models/denoised
     """
-    config = training.config(recipe, chosen_row(recipe, ROWS.given(ctx)), changes)
+    config = asked.config(recipe, chosen_row(recipe, ROWS.given(ctx)), changes)
     # Resumed, because the same command goes on after a stop.
     where = {**vars(devices), "resume": True, "on_epoch": tell_epoch, "show_progress": True}
     named = [*(factory or [])]
-    if changes.model is not None and FactoryName.read(changes.model) is not None:  # named by the user, now
+    if (
+        changes.model is not None and folders.FactoryName.read(changes.model) is not None
+    ):  # named by the user, now
         named.append(changes.model)
     try:
         if start is not None:
@@ -113,36 +103,36 @@ def train(
         raise typer.Exit(130) from None
 
 
-def _train(config: TrainConfig, out: Path, where: dict[str, Any], factories: list[str]) -> None:
+def _train(config: training.TrainConfig, out: Path, where: dict[str, Any], factories: list[str]) -> None:
     """Train one model, or say that there is nothing left to do, and tell of it."""
-    tell_before(out, out / CARD_FILE)
-    tell_trained(run_training(config, out, **where, factories=factories), out)
+    tell_before(out, out / folders.CARD_FILE)
+    tell_trained(training.train(config, out, **where, factories=factories), out)
 
 
 def _train_members(
-    config: TrainConfig, members: int, out: Path, where: dict[str, Any], factories: list[str]
+    config: training.TrainConfig, members: int, out: Path, where: dict[str, Any], factories: list[str]
 ) -> None:
     """Train members one after the other, and their soft vote."""
-    folders = _member_folders(out, members)
+    places = _member_folders(out, members)
     first = config.seed or 0
-    for number, folder in enumerate(folders):
+    for number, folder in enumerate(places):
         say(f"member {number} ({number + 1} of {members})", error=True)
         _train(config.changed(seed=first + number), folder, where, factories)
-    save_ensemble(folders, out / "ensemble", module=modules_of(None, factories))
+    folders.save_ensemble(places, out / "ensemble", module=folders.modules_of(None, factories))
     say(f"{out / 'ensemble'}: soft vote of {members} members")
 
 
 def _fine_tune(
-    config: TrainConfig, start: list[Path], members: int | None, out: Path, where: dict[str, Any]
+    config: training.TrainConfig, start: list[Path], members: int | None, out: Path, where: dict[str, Any]
 ) -> None:
     """Fine-tune members together, and tell of them."""
     if members is not None:
         raise InvalidArgumentError(
             "--members trains new members and --from fine-tunes trained ones; give one"
         )
-    tell_before(out, out / "ensemble" / ENSEMBLE_FILE)
-    card = run_fine_tuning(config, start, out, **where)
-    tell_trained(read_card(out / "member-0"), out)
+    tell_before(out, out / "ensemble" / folders.ENSEMBLE_FILE)
+    card = training.fine_tune(config, start, out, **where)
+    tell_trained(folders.read_card(out / "member-0"), out)
     say(f"{out / 'ensemble'}: soft vote of {len(card.members)} members")
 
 
@@ -154,10 +144,10 @@ def _member_folders(out: Path, members: int) -> list[Path]:
         )
     if members > MOST_MEMBERS:
         raise InvalidArgumentError(f"--members must be at most {MOST_MEMBERS:,}, got {members}")
-    folders = [out / f"member-{number}" for number in range(members)]
-    card = out / "ensemble" / ENSEMBLE_FILE
-    if card.exists() and len(read_record(EnsembleCard, card).members) != members:
+    places = [out / f"member-{number}" for number in range(members)]
+    card = out / "ensemble" / folders.ENSEMBLE_FILE
+    if card.exists() and len(folders.read_record(folders.EnsembleCard, card).members) != members:
         raise CheckpointError(
             f"{out / 'ensemble'} already holds an ensemble of another size; choose another folder or remove it"
         )
-    return folders
+    return places
