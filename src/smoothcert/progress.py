@@ -72,6 +72,7 @@ def _time_left(elapsed: float, done: int, total: int, left: TimeLeft | None) -> 
     seconds = left() if left is not None else elapsed / done * (total - done) if done else None
     if seconds is None:
         return ""
+    seconds = max(seconds, 0.0)  # a trial may do more than it set out to
     for unit, length in (("h", 3600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.1f} {unit} left"

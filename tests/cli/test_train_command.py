@@ -113,7 +113,7 @@ def test_a_rerun_and_a_stop_are_told(smoothcert, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("smoothcert.cli.train.run_training", interrupted)
+        patch.setattr("smoothcert.training.train", interrupted)
         code, _, err = smoothcert(*command)
     assert code == 130
     assert "stopped; the same command continues" in err

@@ -73,6 +73,6 @@ def _check_shape(shape: tuple[int, ...], wanted: tuple[int, ...] | None, alone: 
 
 def _pixels(image: Any) -> NDArray[np.uint8]:
     try:
-        return pil_pixels(image)
+        return pil_pixels(image).copy()  # Pillow's own memory must not be written to
     except DataError as error:
         raise InvalidImageError(str(error)) from error

@@ -7,6 +7,8 @@ from collections.abc import Sequence
 _CHANNELS = (1, 3, 4)  # grey, RGB, RGB with opacity
 _SMALLEST_SIDE = 5  # pixels: a side that is shorter may be channels
 _BRIGHTER = 8  # deviations above the mean: no pixel is after normalisation
+_DARKEST_WHITE = 128  # of bytes: images whose brightest pixel is darker are hardly of 0..255
+_DARKEST_BYTES = 32  # likewise, of bytes that are read without asking
 _NEARLY = 0.02  # beyond [0, 1]: what resizing by curves leaves
 
 
@@ -30,6 +32,8 @@ def range_fix(low: float, high: float) -> str:
     """
     if low >= -_NEARLY and high <= 1 + _NEARLY:
         fix = "they look like pixels that resizing has pushed out a little: clip them to [0, 1]"
+    elif low >= 0 and _BRIGHTER < high < _DARKEST_WHITE:
+        fix = f"they look like pixels on a scale of their own: divide by its white, such as {high:g}"
     elif low >= 0 and _BRIGHTER < high <= 255:
         fix = "they look like bytes kept as other numbers: divide by 255, or convert them to uint8"
     elif low >= -1 and high <= 1:
@@ -37,6 +41,20 @@ def range_fix(low: float, high: float) -> str:
     else:
         fix = "they look normalised already: leave that out and move normalisation into the model"
     return f"{fix}; for data that are no pixels pass allow_any_range=True"
+
+
+def dark_bytes(high: int) -> str:
+    """Say that bytes are suspiciously dark; empty where they are not.
+
+    Args:
+        high: the largest of all images.
+    """
+    if high > _DARKEST_BYTES:
+        return ""
+    return (
+        f"the images are bytes up to {high}, read as at most {high / 255:.3f} of white; if {high} is their white, give "
+        f"images / {max(high, 1)}"
+    )
 
 
 def shape_fix(shape: Sequence[int], wanted: Sequence[int]) -> str:

@@ -50,7 +50,8 @@ class NoModules(ModuleSource):
         assert card.code is not None
         factory = card.code.factory
         named = (
-            ""
+            f", or name what makes one: factories=['FILE.py:{card.architecture}'] "
+            f"(--factory FILE.py:{card.architecture})"
             if factory is None
             else f", or let its factory run: factories=[{factory!r}] (--factory {factory})"
         )

@@ -106,7 +106,8 @@ def _of_factory(name: FactoryName, facts: Facts) -> OwnModel:
     from_folder = facts.weights is not None and kind_of(facts.weights) == "folder"
     if facts.input_shape is None and not from_folder:
         raise InvalidArgumentError(
-            f"input_shape is needed: {name} does not say which images its network takes; give it, such as 3,32,32"
+            f"input_shape is needed: {name} does not say which images its network takes; give it, such as "
+            "(3, 32, 32) (--input-shape 3,32,32)"
         )
     model = build(name, facts.arguments)
     network, card = model, None

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from typing_extensions import override
 
 from smoothcert.errors import CheckpointError, FactoryError, InvalidArgumentError
+from smoothcert.folders.code_entry import Scalar
 from smoothcert.folders.model_card import ModelCard
-from smoothcert.folders.module_source import Modules, ModuleSource, NoModules
+from smoothcert.folders.module_source import GivenModules, Modules, ModuleSource
 from smoothcert.folders.own.factory import build
 from smoothcert.folders.own.factory_name import FactoryName, allowed, check_factories
 from smoothcert.on_demand import nn
 
 
 class PermittedFactories(ModuleSource):
-    """Builds the modules of cards that name one of these factories; all others are refused as without any.
+    """Builds the modules of cards that name one of these factories, or none but the class that one of them makes.
 
     What runs is the factory that the user named, with the arguments of the card.
 
@@ -30,8 +31,11 @@ class PermittedFactories(ModuleSource):
     @override
     def candidates(self, card: ModelCard, folder: Path) -> Sequence[nn.Module]:
         assert card.code is not None
-        if card.code.factory is None:
-            return NoModules().candidates(card, folder)
+        if card.code.factory is None:  # trained as a module in Python; the user says now what makes one
+            self._asked = True
+            return GivenModules([self._made(name, {}, folder) for name in self._factories]).candidates(
+                card, folder
+            )
         name = allowed(card.code.factory, self._factories)
         if name is None:
             raise CheckpointError(
@@ -39,12 +43,16 @@ class PermittedFactories(ModuleSource):
                 f"{', '.join(map(str, self._factories))}; name the same one: --factory {card.code.factory}"
             )
         self._asked = True
-        model = build(name, card.code.arguments)
+        return [self._made(name, card.code.arguments, folder)]
+
+    @staticmethod
+    def _made(name: FactoryName, arguments: Mapping[str, Scalar], folder: Path) -> nn.Module:
+        model = build(name, arguments)
         if not isinstance(model, nn.Module):
             raise FactoryError(
                 f"{name} returned a {type(model).__name__}, but the weights in {folder} need a module"
             )
-        return [model]
+        return model
 
     @override
     def refuse_unasked(self, folder: str | Path) -> None:

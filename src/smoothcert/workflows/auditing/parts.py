@@ -20,6 +20,8 @@ from smoothcert.workflows.auditing.terms import Terms
 _PLACES = ("model", "weights", "data_dir")
 Source = str | Path | SmoothedClassifier | Callable[..., Any]
 
+_IN_PYTHON = "audit it there: smoothcert.audit(run, model=classifier)"
+
 
 def read_origin(stored: StoredRun, report: AuditReport) -> Origin:
     """Return where the run says its model and data were; what is no place is a finding."""
@@ -93,7 +95,7 @@ def _model(
     except StoreError:
         raise
     except ModuleNeededError as error:
-        report.note(f"its model is code that an audit does not run ({error}); give the classifier in Python")
+        report.note(f"its model is code that an audit does not run ({error}); {_IN_PYTHON}")
         return None
     except SmoothcertError as error:
         report.add_finding("model", f"the model cannot be loaded: {error}")
@@ -114,10 +116,19 @@ def _of_folder(
             )
         report.note(f"its model is no longer at {_plain(folder)}; give its folder with --model")
         return None
+    if (given_in_python := _without_factory(folder)) is not None:
+        report.note(f"its model is a {given_in_python} that was given in Python; {_IN_PYTHON}")
+        return None
     if not factories and (factory := _named_factory(folder)) is not None:
         report.note(f"its model is built by {factory}, which runs if you say so: --factory {factory}")
         return None
     return load_model(folder, factories=factories)[0]
+
+
+def _without_factory(folder: Path) -> str | None:
+    """Return the class of a network whose card names no factory; its identity is that of the module it was given as."""
+    code = getattr(read_any_card(folder), "code", None)
+    return code.module if code is not None and code.factory is None else None
 
 
 def find_dataset(
