@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,12 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from smoothcert.data.arrays import as_labels, as_pixels, checked_names, numbered_classes
+from smoothcert.data.guesses import dark_bytes
 from smoothcert.data.layouts import arrange
 from smoothcert.data.pictures import PictureFiles
 from smoothcert.data.torch_data import read_torch, torch_class_names
 from smoothcert.errors import DataError
 from smoothcert.on_demand import torch
 from smoothcert.visible import brief, visible
+
+_log = logging.getLogger("smoothcert")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
