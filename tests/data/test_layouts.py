@@ -127,3 +127,14 @@ def test_grey_images_for_a_network_with_channels_are_refused_with_the_fix():
         sc.certify(classifier, made(BYTES[..., 0]))
     quick = {"procedure": sc.FixedSample(n0=16, n=64), "seed": 1, "workers": 1}
     assert len(sc.certify(classifier, made(BYTES[..., 0], layout="NHW"), **quick)) == 3
+
+
+def test_a_scale_of_its_own_is_divided_by_its_white():
+    with pytest.raises(DataError, match=r"divide by its white, such as 16"):
+        sc.Dataset.from_arrays(np.full((2, 1, 8, 8), 16.0), [0, 1])
+
+
+@pytest.mark.parametrize("white, doubted", [(1, True), (16, True), (33, False), (255, False)])
+def test_bytes_that_reach_little_of_255_are_doubted(white, doubted, caplog):
+    sc.Dataset.from_arrays(np.full((2, 1, 8, 8), white, dtype=np.uint8), [0, 1])
+    assert (f"give images / {white}" in caplog.text) == doubted

@@ -282,14 +282,13 @@ def test_a_card_that_contradicts_its_members_is_refused(models, change):
 
 
 def test_images_that_chose_the_weights_are_refused(models):
-    card = save_ensemble(
-        folders(models), models / "fitted", rule="softmax", weights=[1, 2, 3], fitted=[use()]
-    )
-    pixels = np.random.default_rng(0).random((30, 4), dtype=np.float32)
+    pixels = np.random.default_rng(0).random((60, 4), dtype=np.float32)
     splits = {
-        split: Dataset.from_arrays(pixels, np.zeros(30, dtype=np.int64), split=split)
-        for split in ("holdout", "test")
+        split: Dataset.from_arrays(pixels[part], np.zeros(30, dtype=np.int64), split=split)
+        for split, part in {"holdout": slice(30), "test": slice(30, 60)}.items()
     }
+    fitted = [use(digest=splits["holdout"].digest)]
+    card = save_ensemble(folders(models), models / "fitted", rule="softmax", weights=[1, 2, 3], fitted=fitted)
     with pytest.raises(InvalidArgumentError, match=r"image 19 of custom \(holdout\) was among the 20 images"):
         refuse_overlap(card, splits["holdout"], [25, 19])
     refuse_overlap(card, splits["holdout"], [25, 20])  # not looked at
@@ -302,6 +301,10 @@ def test_images_that_chose_the_weights_are_refused(models):
             procedure=sc.FixedSample(n=64),
         )
     refuse_overlap(card, splits["test"], [0])
+    for split in ("holdout", "train"):  # of another size: nobody can tell which images they were
+        other = Dataset.from_arrays(pixels[5:30], np.zeros(25, dtype=np.int64), split=split)
+        with pytest.raises(InvalidArgumentError, match="may hold some of the 20 images"):
+            refuse_overlap(card, other, [24])
     renamed = card.model_copy(update={"fitted": (use(digest=splits["test"].digest, dataset="x"),)})
     with pytest.raises(InvalidArgumentError, match="certify other images"):
         refuse_overlap(renamed, splits["test"], [0])

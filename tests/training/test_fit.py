@@ -495,3 +495,24 @@ def test_folders_of_own_modules_are_no_members_or_classifiers_of_other_trainings
         sc.fine_tune({"method": "drt"}, [tmp_path / "a", tmp_path / "b"], tmp_path / "c")
     with pytest.raises(InvalidArgumentError, match="denoisers are for classifiers of this package"):
         sc.train({"method": "denoiser-mse", "classifier": str(tmp_path / "a")}, tmp_path / "d")
+
+
+def test_images_that_a_fitted_member_may_have_learnt_choose_no_weights():
+    from smoothcert.ensembles import common_holdout, refuse_other_holdout
+    from smoothcert.errors import InvalidArgumentError as Refused
+
+    class Card:
+        def __init__(self, digest):
+            self.training = {"holdout": 5, "own": {"holdout_digest": digest}}
+
+    images = sc.Dataset.from_arrays(
+        np.full((5, 1, 4, 4), 200, dtype=np.uint8), [0, 1, 0, 1, 0], split="holdout"
+    )
+    with pytest.raises(
+        Refused, match=r"may have learnt some of these images; give the Dataset that fit was given"
+    ):
+        refuse_other_holdout([Card(None)], images)
+    with pytest.raises(Refused, match="may have learnt"):
+        refuse_other_holdout([Card(images.digest), Card("other")], images)
+    refuse_other_holdout([Card(images.digest)], images)
+    assert common_holdout([Card(None)]) is None

@@ -86,9 +86,7 @@ class Dataset:
         """
         pixels, targets = as_pixels(images, allow_any_range=allow_any_range), as_labels(labels)
         pixels = arrange(pixels, layout)
-        if pixels.dtype == np.uint8 and (
-            doubt := dark_bytes(int(pixels.max(initial=255)) if pixels.size else 255)
-        ):
+        if pixels.dtype == np.uint8 and pixels.size and (doubt := dark_bytes(int(pixels.max()))):
             _log.warning("%s", doubt)
         names = numbered_classes(targets) if class_names is None else checked_names(class_names)
         return Dataset(name, split, _read_only(pixels), _read_only(targets), names)

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 _CHANNELS = (1, 3, 4)  # grey, RGB, RGB with opacity
 _SMALLEST_SIDE = 5  # pixels: a side that is shorter may be channels
 _BRIGHTER = 8  # deviations above the mean: no pixel is after normalisation
-_DARKEST_WHITE = 128  # of bytes: images whose brightest pixel is darker are hardly of 0..255
-_DARKEST_BYTES = 32  # likewise, of bytes that are read without asking
+_DARKEST_WHITE = 32  # of bytes: images whose brightest pixel is darker are hardly of 0..255
 _NEARLY = 0.02  # beyond [0, 1]: what resizing by curves leaves
 
 
@@ -32,7 +31,7 @@ def range_fix(low: float, high: float) -> str:
     """
     if low >= -_NEARLY and high <= 1 + _NEARLY:
         fix = "they look like pixels that resizing has pushed out a little: clip them to [0, 1]"
-    elif low >= 0 and _BRIGHTER < high < _DARKEST_WHITE:
+    elif low >= 0 and _BRIGHTER < high <= _DARKEST_WHITE:
         fix = f"they look like pixels on a scale of their own: divide by its white, such as {high:g}"
     elif low >= 0 and _BRIGHTER < high <= 255:
         fix = "they look like bytes kept as other numbers: divide by 255, or convert them to uint8"
@@ -49,7 +48,7 @@ def dark_bytes(high: int) -> str:
     Args:
         high: the largest of all images.
     """
-    if high > _DARKEST_BYTES:
+    if high > _DARKEST_WHITE:
         return ""
     return (
         f"the images are bytes up to {high}, read as at most {high / 255:.3f} of white; if {high} is their white, give "

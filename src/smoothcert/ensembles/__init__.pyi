@@ -8,7 +8,7 @@ from .voting import VotingEnsemble, members_of
 from .voting_rule import VOTING_RULES, VotingRule, showing_faults
 from .weights.esbrs import EsbrsFit, fit_esbrs, solve_esbrs
 from .weights.fit_weights import WEIGHT_FITS, Holdout, OnProgress, WeightFit
-from .weights.holdout import HoldoutUse, common_holdout, refuse_overlap
+from .weights.holdout import HoldoutUse, common_holdout, refuse_other_holdout, refuse_overlap
 from .weights.margin_bounds import failure_bound, mixing_helps, success_bound
 from .weights.margins import MarginMoments, Perturbation, margin_moments
 from .weights.member_outputs import member_outputs, order_by_noisy_accuracy
@@ -56,6 +56,7 @@ __all__ = [
     "mixing_helps",
     "order_by_noisy_accuracy",
     "panel_of",
+    "refuse_other_holdout",
     "refuse_overlap",
     "showing_faults",
     "solve_esbrs",

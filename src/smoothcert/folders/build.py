@@ -17,6 +17,7 @@ from smoothcert.ensembles import (
     check_early_exit,
     common_holdout,
     order_by_noisy_accuracy,
+    refuse_other_holdout,
 )
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders.ensemble_card import EnsembleCard
@@ -144,6 +145,7 @@ def holdout_of(
         raise InvalidArgumentError("choosing weights or order needs hold-out images; give their dataset")
     check_kind("dataset", dataset, Dataset, "a smoothcert Dataset, load_dataset(name, 'holdout')")
     members = gather_members(folders, dataset, module)
+    refuse_other_holdout(members.cards, dataset)
     size = common_holdout(members.cards)
     if size is not None and dataset.split == "holdout" and len(dataset) != size:
         raise InvalidArgumentError(

@@ -52,7 +52,9 @@ def common_holdout(cards: Iterable[Any]) -> int | None:
     Args:
         cards: of the members.
     """
-    sizes = {held_out(card.training.get("holdout")) for card in cards if hasattr(card, "training")}
+    trainings = [card.training for card in cards if hasattr(card, "training")]
+    # Those on arrays of the user's own say by a digest what they held out: `refuse_other_holdout`.
+    sizes = {held_out(training.get("holdout")) for training in trainings if not training.get("own")}
     if 0 in sizes:
         raise InvalidArgumentError(
             "a member was trained on all training images, so none is left to choose weights or order by; train members "
@@ -66,11 +68,27 @@ def common_holdout(cards: Iterable[Any]) -> int | None:
     return next(iter(sizes), None)
 
 
+def refuse_other_holdout(cards: Iterable[Any], dataset: Dataset) -> None:
+    """Refuse images to choose by, where a member trained on arrays of the user's own may have learnt some of them.
+
+    Args:
+        cards: of the members.
+        dataset: the images to choose by.
+    """
+    owns = [card.training["own"] for card in cards if getattr(card, "training", {}).get("own")]
+    if owns and any(own.get("holdout_digest") != dataset.digest for own in owns):
+        raise InvalidArgumentError(
+            f"a member was trained by smoothcert.fit, and what it held out is not {dataset.name} ({dataset.split}) as "
+            "given here, so it may have learnt some of these images; give the Dataset that fit was given as holdout"
+        )
+
+
 def refuse_overlap(chosen: Any, dataset: Dataset, indices: Iterable[int]) -> None:
     """Refuse images that chose something about the ensemble: accuracy on them would be too good.
 
     Each single certificate would still be true; what would be false is the accuracy that they add up to. Images are
-    known by name and split of their data set, or by its digest; a rearranged copy is not recognised.
+    known by the digest of their split. Of other training images of the same data set (a hold-out of another size, say)
+    nobody can tell which they were, so all of them are refused; a rearranged copy of another name is not recognised.
 
     Args:
         chosen: card of a model or ensemble, or what was loaded from its folder; without a recorded choice (`fitted`)
@@ -79,17 +97,20 @@ def refuse_overlap(chosen: Any, dataset: Dataset, indices: Iterable[int]) -> Non
         indices: which of its images.
     """
     uses: tuple[HoldoutUse, ...] = getattr(chosen, "fitted", ())
-    if not uses:
+    smallest = min(indices, default=None)
+    if not uses or smallest is None:
         return
-    smallest, digest = min(indices, default=None), None
+    digest = dataset.digest
     for use in uses:
-        same = (dataset.name, dataset.split) == (use.dataset, use.split)
-        if not same:
-            digest = dataset.digest if digest is None else digest
-            same = digest == use.digest
-        if same and smallest is not None and smallest < use.images:
+        what = "order" if use.purpose == "order" else "weights"
+        if digest == use.digest:
+            if smallest < use.images:
+                raise InvalidArgumentError(
+                    f"image {smallest} of {dataset.name} ({dataset.split}) was among the {use.images} images that "
+                    f"chose this ensemble's {what}, so accuracy on it would be too good; certify other images"
+                )
+        elif dataset.name == use.dataset and (dataset.split == "test") == (use.split == "test"):
             raise InvalidArgumentError(
-                f"image {smallest} of {dataset.name} ({dataset.split}) was among the {use.images} images that chose "
-                f"this ensemble's {'order' if use.purpose == 'order' else 'weights'}, so accuracy on it would be too "
-                "good; certify other images"
+                f"{dataset.name} ({dataset.split}) may hold some of the {use.images} images of {use.split} that chose "
+                f"this ensemble's {what}, so accuracy on it would be too good; certify test images"
             )
