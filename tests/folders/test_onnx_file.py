@@ -93,6 +93,32 @@ def test_scores_beside_labels_are_found(tmp_path, images):
     np.testing.assert_allclose(read.run(flat), scores_of(images), rtol=1e-4, atol=1e-4)
 
 
+@pytest.mark.parametrize("features", [False, True])
+def test_tables_of_scores_by_class_are_refused_and_no_features_taken_for_them(tmp_path, features):
+    number = helper.make_tensor_type_proto(TensorProto.FLOAT, [])
+    tables = helper.make_sequence_type_proto(helper.make_map_type_proto(TensorProto.INT64, number))
+    classes = list(range(10))
+    zipped = helper.make_node(
+        "ZipMap", ["probabilities"], ["maps"], domain="ai.onnx.ml", classlabels_int64s=classes
+    )
+    graph = helper.make_graph(
+        [sklearn_like(), zipped, helper.make_node("Neg", ["x"], ["features"])],
+        "classical",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, [None, 64])],
+        [
+            helper.make_tensor_value_info("label", TensorProto.INT64, [None]),
+            helper.make_value_info("maps", tables),
+            *([value("features", TensorProto.FLOAT, [None, 64])] if features else []),
+        ],
+    )
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("ai.onnx.ml", 3)]
+    content = helper.make_model(graph, opset_imports=imports, ir_version=9).SerializeToString()
+    (tmp_path / "net.onnx").write_bytes(content)
+    words = "2 outputs with something" if features else "'maps' .*zipmap=False"
+    with pytest.raises(CheckpointError, match=words):
+        read_onnx(tmp_path / "net.onnx")
+
+
 def value(name, kind, shape):
     return helper.make_tensor_value_info(name, kind, shape)
 
@@ -105,7 +131,7 @@ REFUSED = {
         "nodes": [helper.make_node("Add", ["y", "z"], ["w"])],
         "outputs": [value("w", TensorProto.FLOAT, ["n", 10])],
     },
-    "has 2 outputs of one row": {
+    "has 2 outputs with something for every image": {
         "nodes": [helper.make_node("Softmax", ["y"], ["p"])],
         "outputs": [value("p", TensorProto.FLOAT, ["n", 10])],
     },
@@ -149,7 +175,7 @@ def test_no_row_of_scores(tmp_path):
     model.graph.output.append(value("a", TensorProto.INT64, ["n"]))
     (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
     with pytest.raises(
-        CheckpointError, match=r"has no output of one row of float scores.*'a' \(int64 \(16,\)\)"
+        CheckpointError, match=r"has no outputs with something for every image.*'a' \(int64 \(16,\)\)"
     ):
         read_onnx(tmp_path / "net.onnx")
 
@@ -186,15 +212,79 @@ def test_open_shapes_are_said_by_the_user(tmp_path, images):
         read_onnx(path, input_shape=(1, 8, 8), num_classes=7)
 
 
-def test_two_outputs_are_told_apart_by_the_number_of_classes(tmp_path):
-    how = {
-        "nodes": [helper.make_node("Identity", ["flat"], ["features"])],
-        "outputs": [value("features", TensorProto.FLOAT, ["n", 64])],
+def beside(features="features", **more):
+    """Return how to write a network whose features are an output too, beside others."""
+    return {
+        "nodes": [helper.make_node("Identity", ["flat"], [features]), *more.get("nodes", [])],
+        "outputs": [value(features, TensorProto.FLOAT, ["n", 64]), *more.get("outputs", [])],
     }
-    path = save_onnx(tmp_path / "net.onnx", **how)
-    with pytest.raises(CheckpointError, match="2 outputs"):
-        read_onnx(path)
-    assert read_onnx(path, num_classes=10).output_name == "y"
+
+
+@pytest.mark.parametrize("classes", [None, 10, 64])
+def test_no_number_of_classes_chooses_an_output(tmp_path, classes):
+    path = save_onnx(tmp_path / "net.onnx", **beside())
+    with pytest.raises(
+        CheckpointError, match=r"2 outputs.*'y' \(float32 \(16, 10\)\), 'features' \(float32 \(16, 64"
+    ):
+        read_onnx(path, num_classes=classes)
+
+
+def test_logits_among_several_outputs_are_known_by_their_name(tmp_path):
+    logits = {
+        "nodes": [helper.make_node("Identity", ["y"], ["logits"])],
+        "outputs": [value("logits", TensorProto.FLOAT, ["n", 10])],
+    }
+    path = save_onnx(tmp_path / "net.onnx", **beside(**logits))
+    assert (read_onnx(path).output_name, read_onnx(path).num_classes) == ("logits", 10)
+    with pytest.raises(InvalidArgumentError, match=r"num_classes is 64, but .* answers with 10"):
+        read_onnx(path, num_classes=64)
+
+
+AXIS = [
+    helper.make_node("Constant", [], ["axis"], value=helper.make_tensor("t", TensorProto.INT64, [1], [1])),
+    helper.make_node("Unsqueeze", ["y", "axis"], ["out"]),
+]
+HIDDEN = {
+    "one column": ([helper.make_node("ReduceMax", ["y"], ["out"], axes=[1])], TensorProto.FLOAT, ["n", 1]),
+    "a number": (
+        [helper.make_node("ReduceMax", ["y"], ["out"], axes=[1], keepdims=0)],
+        TensorProto.FLOAT,
+        ["n"],
+    ),
+    "whole numbers": (
+        [helper.make_node("Cast", ["y"], ["out"], to=TensorProto.INT32)],
+        TensorProto.INT32,
+        ["n", 10],
+    ),
+    "three axes": (AXIS, TensorProto.FLOAT, ["n", 1, 10]),
+}
+
+
+@pytest.mark.parametrize("name", ["out", "logits"])
+@pytest.mark.parametrize("form", HIDDEN)
+def test_features_are_not_taken_beside_scores_of_another_form(tmp_path, form, name):
+    """What may be the scores counts, though it could not be certified, and by no other output's grace."""
+    nodes, kind, shape = HIDDEN[form]
+    model = onnx_model(*nearest_mean(), **beside(nodes=nodes))
+    del model.graph.output[:]
+    model.graph.output.extend([value("features", TensorProto.FLOAT, ["n", 64]), value(name, kind, shape)])
+    model.graph.node[-1].output[0] = name
+    (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
+    words = "2 outputs" if name == "out" else "'logits' .* no row of float scores"
+    for classes in (None, 64):
+        with pytest.raises(CheckpointError, match=words):
+            read_onnx(tmp_path / "net.onnx", num_classes=classes)
+
+
+@pytest.mark.parametrize("form", HIDDEN)
+def test_scores_of_another_form_are_refused_by_name(tmp_path, form):
+    nodes, kind, shape = HIDDEN[form]
+    model = onnx_model(*nearest_mean(), nodes=nodes)
+    del model.graph.output[:]
+    model.graph.output.append(value("out", kind, shape))
+    (tmp_path / "net.onnx").write_bytes(model.SerializeToString())
+    with pytest.raises(CheckpointError, match=r"'out' .* no row of float scores"):
+        read_onnx(tmp_path / "net.onnx")
 
 
 def test_every_file_that_is_cut_short_is_refused(tmp_path):

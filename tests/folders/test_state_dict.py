@@ -105,7 +105,99 @@ def test_weights_of_another_network_are_refused_by_their_keys(net):
     for part in (
         "missing '1.bias'",
         "unknown 'extra.0', 'extra.1', 'extra.2' and 2 more",
-        "2.weight is (9,), not (10,)",
+        "'2.weight' is (9,), not (10,)",
     ):
         assert part in text
     assert all(torch.equal(net.state_dict()[name], value) for name, value in before.items())
+
+
+def refusal(module, state):
+    with pytest.raises(CheckpointError) as caught:
+        fill(module, state, "w.pt")
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("key", "change", "words"),
+    [
+        ("1.weight", lambda t: (t * 100).to(torch.int8), "'1.weight' is int8, not float32"),
+        ("1.weight", torch.Tensor.bool, "'1.weight' is bool, not float32"),
+        ("1.weight", lambda t: t * 1j, "'1.weight' is complex64, not float32"),
+        ("1.weight", lambda t: t.double() + 1e-12, "'1.weight' is float64, which float32 does not hold"),
+        ("1.weight", lambda t: t.double() * 1e300, "'1.weight' is float64, which float32 does not hold"),
+        ("2.num_batches_tracked", torch.Tensor.float, "'2.num_batches_tracked' is float32, not int64"),
+        ("1.weight", torch.Tensor.to_sparse, "'1.weight' is sparse_coo"),
+        ("1.weight", lambda t: t.to("meta"), "'1.weight' has no numbers"),
+        (
+            "1.weight",
+            lambda t: torch.quantize_per_tensor(t, 0.01, 0, torch.qint8),
+            "'1.weight' is qint8",
+        ),
+    ],
+)
+@pytest.mark.filterwarnings("ignore")
+def test_values_of_another_kind_are_refused_and_change_nothing(net, key, change, words):
+    before = {name: value.clone() for name, value in net.state_dict().items()}
+    state = {name: value + 1 for name, value in before.items()}
+    assert words in refusal(net, state | {key: change(state[key])})
+    assert all(torch.equal(net.state_dict()[name], value) for name, value in before.items())
+
+
+@pytest.mark.parametrize("kind", [torch.float16, torch.bfloat16, torch.float64, torch.float8_e4m3fn])
+def test_floats_that_are_the_same_numbers_are_taken(net, kind):
+    state = {
+        name: value.to(torch.float8_e4m3fn).to(kind) if value.is_floating_point() else value
+        for name, value in net.state_dict().items()
+    }
+    fill(net, state, "w.pt")
+    assert all(torch.equal(value.double(), state[name].double()) for name, value in net.state_dict().items())
+
+
+def test_tied_weights_need_the_same_numbers():
+    tied = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Linear(3, 3, bias=False))
+    tied[1].weight = tied[0].weight
+    numbers = torch.rand(3, 3)
+    text = refusal(tied, {"0.weight": numbers, "1.weight": -numbers})
+    assert "'0.weight'" in text
+    assert "shares" in text
+    fill(tied, {"0.weight": numbers, "1.weight": numbers.clone()}, "w.pt")
+    assert torch.equal(tied[0].weight, numbers)
+
+
+class Doubles(nn.Linear):
+    """A layer that changes what it is given, a copy or the very tensor."""
+
+    def __init__(self, in_place):
+        super().__init__(3, 2)
+        self.in_place = in_place
+
+    def _load_from_state_dict(self, state_dict, prefix, *more):
+        key = f"{prefix}weight"
+        state_dict[key] = state_dict[key].mul_(2) if self.in_place else state_dict[key] * 2
+        super()._load_from_state_dict(state_dict, prefix, *more)
+
+
+@pytest.mark.parametrize("in_place", [False, True])
+def test_a_module_that_changes_what_it_is_given_is_refused(in_place):
+    state = {"weight": torch.ones(2, 3), "bias": torch.ones(2)}
+    assert "'weight'" in refusal(Doubles(in_place), state)
+    assert torch.equal(state["weight"], torch.ones(2, 3))
+
+
+class Stubborn(nn.Linear):
+    def _load_from_state_dict(self, *given):
+        raise RuntimeError("two\nlines")
+
+
+def test_a_module_that_takes_nothing_is_told_in_one_sentence():
+    state = nn.Linear(3, 2).state_dict()
+    assert "does not take the weights of w.pt (RuntimeError: two lines)" in refusal(Stubborn(3, 2), state)
+
+
+def test_weights_without_a_number_are_the_same_where_they_stay(net):
+    """What NaN means is said where the network is asked; here nothing was changed."""
+    state = {name: value.clone() for name, value in net.state_dict().items()}
+    state["1.bias"][0] = torch.nan
+    fill(net, state, "w.pt")
+    assert net.state_dict()["1.bias"][0].isnan()

@@ -21,7 +21,6 @@ NOISE = sc.Gaussian(0.25)
 @pytest.fixture(scope="module")
 def states():
     network = drawn(cifar_resnet(8))
-    network.bn1.running_var.fill_(1e6)  # which no images explain
     return {
         "bare": network.state_dict(),
         "second": nn.Sequential(Normalise(), network).state_dict(),

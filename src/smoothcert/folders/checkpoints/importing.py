@@ -15,20 +15,14 @@ from smoothcert.folders.checkpoint import CARD_FILE, save_checkpoint
 from smoothcert.folders.checkpoints.building import Found, built_denoiser, built_network
 from smoothcert.folders.checkpoints.content import Content, read_content
 from smoothcert.folders.checkpoints.family import FAMILIES, Numbers
-from smoothcert.folders.checkpoints.first_statistics import is_contradicted
 from smoothcert.folders.checkpoints.layout import Placed, placed
 from smoothcert.folders.checkpoints.matching import fitting_families, refuse_other_name
 from smoothcert.folders.checkpoints.normalising import Told, chosen_numbers
 from smoothcert.folders.checkpoints.prefixes import Unwrapped, unwrapped
 from smoothcert.folders.checkpoints.tensors import counters_missing, entries_of
 from smoothcert.folders.model_card import ModelCard
-from smoothcert.noise import AdditiveNoise, NoiseLaw
+from smoothcert.noise import NoiseLaw
 from smoothcert.visible import visible
-
-_DOUBT = (
-    "beware: the variances of the first batch norm are not those of images so normalised under that noise; check "
-    "family, data set, noise, mean and std"
-)
 
 
 def import_checkpoint(
@@ -83,30 +77,20 @@ def import_checkpoint(
     else:
         if classifier is not None:
             raise InvalidArgumentError(f"classifier is for denoisers, and {path} is a network; leave it out")
-        numbers = _normalise(found, weights, told, families, noise)
+        numbers = _normalise(found, weights, told, families)
         model, card = built_network(found, numbers, num_classes)
     return save_checkpoint(model, card, target)
 
 
-def _normalise(found: Found, weights: Unwrapped, told: Told, families: list[str], noise: NoiseLaw) -> Numbers:
-    """Choose mean and std, and put into the record where they come from; doubt aloud what the weights deny."""
+def _normalise(found: Found, weights: Unwrapped, told: Told, families: list[str]) -> Numbers:
+    """Choose mean and std, and put into the record where they come from."""
     data = None if found.dataset is None else DATASETS[found.dataset]
     record = found.training["imported"]
-
-    def denies(numbers: Numbers) -> bool:
-        return (
-            data is not None
-            and isinstance(noise, AdditiveNoise)
-            and is_contradicted(found.placed, weights.tensors, numbers[1], data.std, noise.std)
-        )
-
-    numbers, origin = chosen_numbers(found.source, told, weights.buffers, families, data, denies)
+    numbers, origin = chosen_numbers(found.source, told, weights.buffers, families, data)
     record["normalisation"] = origin
     if data is not None and len(families) > 1:
         kinds = {name: FAMILIES[name].normalisation.numbers(data) for name in families}
         record["families"] = [name for name in families if kinds[name] == numbers] or families
-    if denies(numbers):
-        record["notes"].append(_DOUBT)
     return numbers
 
 

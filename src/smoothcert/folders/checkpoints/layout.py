@@ -27,8 +27,6 @@ class Placed:
         last: that of the last layer's, which tell the classes; None for a denoiser.
         heads: number of heads; None for a plain network.
         size: depth and width of a denoiser; None for a network.
-        statistics: the file's names of the first convolution's weights and of the variances of the batch norm behind
-            it; None where there is none.
         variance_offset: to be added to the variances of batch norms, whose epsilon was larger than ours.
     """
 
@@ -38,7 +36,6 @@ class Placed:
     last: str | None
     heads: int | None = None
     size: tuple[int, int] | None = None
-    statistics: tuple[str, str] | None = None
     variance_offset: float = 0.0
 
 

@@ -5,7 +5,7 @@ Nothing is guessed: with other numbers than those of its training a network answ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
@@ -53,7 +53,6 @@ def chosen_numbers(
     buffers: dict[str, torch.Tensor],
     families: Sequence[str],
     dataset: DataSource | None,
-    denies: Callable[[Numbers], bool],
 ) -> tuple[Numbers, str]:
     """Return mean and std, and in words where they come from; ask where nothing says them.
 
@@ -63,7 +62,6 @@ def chosen_numbers(
         buffers: of the layer before the network, "mean" and "std", where the file has them.
         families: that the file may be of.
         dataset: the one trained on; None where it is not known.
-        denies: says whether the network's own statistics speak against some numbers.
     """
     said = told.numbers()
     if buffers:
@@ -85,20 +83,18 @@ def chosen_numbers(
         )
     if not kinds:
         return (dataset.mean, dataset.std), "the data set's, which no family confirms"
-    return _of_families(source, kinds, dataset, denies)
+    return _of_families(source, kinds, dataset)
 
 
-def _of_families(
-    source: str, kinds: dict[str, Normalisation], dataset: DataSource, denies: Callable[[Numbers], bool]
-) -> tuple[Numbers, str]:
-    """Return the numbers that families agree on, or the only ones that the network's statistics allow; else ask."""
+def _of_families(source: str, kinds: dict[str, Normalisation], dataset: DataSource) -> tuple[Numbers, str]:
+    """Return the numbers that families agree on; else ask.
+
+    Statistics in the weights have no say: those of a batch norm fit one choice or another by the noise of the training,
+    which no file tells.
+    """
     choices = {kind.numbers(dataset): kind for kind in kinds.values()}
     if len(choices) == 1:
         return next(iter(choices)), "the data set's, as the family has it"
-    allowed = [numbers for numbers in choices if not denies(numbers)]
-    if len(allowed) == 1:
-        kind = choices[allowed[0]]
-        return allowed[0], f"{kind.value}, the only choice that the first batch norm's variances allow"
     told_apart = "; ".join(
         f"{', '.join(name for name in kinds if kinds[name] is kind)}: {kind.value}"
         for kind in choices.values()

@@ -19,6 +19,7 @@ from smoothcert.visible import brief
 MOST_ONNX_BYTES = 2**31 - 1
 """What the format itself can hold in one file."""
 _MOST_VALUES = 2**28  # of a batch of a fixed number of rows: 1 GiB
+_LOGITS = "logits"
 _OTHER_INPUTS = {
     "tensor(uint8)": "noisy pixels are no whole numbers, and rounding them would change the noise",
     "tensor(float16)": "noisy images would be rounded to 16 bits before the network sees them",
@@ -113,7 +114,11 @@ def _image_shape(path: Path, sides: Sequence[int | None], told: Sequence[int] | 
 def _scores(
     session: Any, path: Path, name: str, shape: tuple[int, ...], num_classes: int | None
 ) -> tuple[str, int]:
-    """Return the name of the output that holds one row of scores per image, and how many: found by running it."""
+    """Return the name of the output that holds one row of scores per image, and how many: found by running it.
+
+    Every output that might be the scores counts, and neither its form nor a number of classes chooses one: features
+    would be certified for classes.
+    """
     outputs = [one.name for one in session.get_outputs()]
     try:
         answers = session.run(outputs, {name: np.zeros(shape, np.float32)})
@@ -122,31 +127,43 @@ def _scores(
             f"{path} cannot be run on {shape[0]} images of shape {shape[1:]}: {runtime_reason(error)}; is that the "
             "shape of its images, and was it exported for any number of rows?"
         ) from error
-    scores = {
-        one: answer.shape[1]
-        for one, answer in zip(outputs, answers, strict=True)
-        if _is_score(answer, shape[0])
+    found = {
+        one: answer for one, answer in zip(outputs, answers, strict=True) if _may_be_scores(answer, shape[0])
     }
-    if num_classes is not None and num_classes in scores.values():
-        scores = {one: count for one, count in scores.items() if count == num_classes}
-    if len(scores) != 1:
+    if len(found) > 1 and _LOGITS in found:
+        found = {_LOGITS: found[_LOGITS]}
+    if len(found) != 1:
         told = ", ".join(
             f"{brief(one, 40)} {_answered(answer)}" for one, answer in zip(outputs[:8], answers, strict=False)
         )
         raise CheckpointError(
-            f"{path} has {'no output' if not scores else f'{len(scores)} outputs'} of one row of float scores per "
-            f"image, where one is needed: {told}; export the logits alone (of scikit-learn: zipmap=False)"
+            f"{path} has {len(found) or 'no'} outputs with something for every image, where "
+            f"one is needed, or one called {_LOGITS!r}: {told}; export the logits alone"
         )
-    ((output, classes),) = scores.items()
+    ((output, answer),) = found.items()
+    if not _are_scores(answer):
+        raise CheckpointError(
+            f"the output {brief(output, 40)} of {path} is {_answered(answer)}, which is no row of float scores for "
+            "every image, one per class; export the logits (of scikit-learn: zipmap=False)"
+        )
+    classes = int(answer.shape[1])
     if num_classes is not None and classes != num_classes:
         raise InvalidArgumentError(f"num_classes is {num_classes}, but {path} answers with {classes} scores")
     return output, classes
 
 
-def _is_score(answer: Any, rows: int) -> bool:
+def _may_be_scores(answer: Any, rows: int) -> bool:
+    """Say whether an output might hold the scores, in a form that is read here or not; labels and texts do not."""
+    if not isinstance(answer, np.ndarray):
+        return isinstance(answer, Sequence) and len(answer) == rows  # tables of classes, as scikit-learn's
+    numeric = answer.dtype.kind == "f" or (answer.dtype.kind in "biuc" and answer.ndim >= 2)
+    return bool(numeric and answer.ndim >= 1 and answer.shape[0] == rows)
+
+
+def _are_scores(answer: Any) -> bool:
     if not isinstance(answer, np.ndarray) or answer.dtype.kind != "f" or answer.ndim != 2:
         return False
-    return bool(answer.shape[0] == rows and answer.shape[1] >= 2)
+    return bool(answer.shape[1] >= 2)
 
 
 def _answered(answer: Any) -> str:

@@ -36,7 +36,6 @@ def _place(entries: Entries) -> Placed:
         first="conv1.weight",
         last="heads.0.1.weight" if heads else "fc.weight",
         heads=heads or None,
-        statistics=("conv1.weight", "bn1.running_var"),
     )
 
 

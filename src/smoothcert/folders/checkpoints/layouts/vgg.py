@@ -28,7 +28,6 @@ def _place(entries: Entries) -> Placed:
         names=renamed(entries, places.get),
         first="features.0.weight",
         last="classifier.weight",
-        statistics=("features.0.weight", "features.1.running_var"),
     )
 
 
