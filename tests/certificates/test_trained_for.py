@@ -4,8 +4,10 @@ import logging
 
 import numpy as np
 import pytest
+import torch
 
 import smoothcert as sc
+from smoothcert.certificates import TrainedFor, check_match
 from smoothcert.errors import DataError, InvalidArgumentError
 from smoothcert.folders import save_ensemble, trained_on
 
@@ -43,6 +45,46 @@ def test_other_classes_are_named(classifier, digits, caplog):
     sc.certify(classifier, others, **FAST)
     (line,) = lines(caplog)
     assert "with other classes" in line
+
+
+NAMES = ("bright", "dark", "grey")
+
+
+def three(names):
+    images = np.linspace(0, 1, 12, dtype=np.float32).reshape(3, 4)
+    return sc.Dataset.from_arrays(images, [0, 1, 2], class_names=names)
+
+
+def named(names, card=None):
+    weights = torch.randn(4, 3, generator=torch.Generator().manual_seed(0))
+    classifier = sc.SmoothedClassifier(lambda batch: batch @ weights, sc.Gaussian(0.25), 3, class_names=names)
+    if card is not None:
+        classifier.trained_for = TrainedFor((), sc.Gaussian(0.25), card)
+    return classifier
+
+
+@pytest.mark.parametrize("card", [False, True])
+def test_class_names_in_another_order_are_refused(card, tmp_path):
+    classifier = named(None, NAMES) if card else named(list(NAMES))
+    how = {**FAST, "engine": "auto"}
+    words = "class 0 is 'bright' for the model but 'dark' in custom, .* in another order"
+    with pytest.raises(InvalidArgumentError, match=words):
+        sc.certify(classifier, three(["dark", "bright", "grey"]), out=tmp_path / "run", **how)
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    "names, others",
+    [
+        (NAMES, NAMES),
+        (NAMES, None),
+        (None, NAMES),
+        (NAMES, ("dark", "bright", "white")),  # other classes are no other order
+        (("0", "1", "2"), ("1", "0", "2")),  # numbers that nobody chose say nothing
+    ],
+)
+def test_class_names_that_say_nothing_about_the_order_are_taken(names, others):
+    check_match(named(names), three(others), range(3))
 
 
 def test_other_noise_is_named_with_both_laws(model_folder, digits, caplog):

@@ -121,6 +121,49 @@ def test_members_of_ensembles_are_read_alike(form):
     torch.testing.assert_close(*answers, check_dtype=False)
 
 
+SCRATCH = torch.zeros(5_000, 3)
+
+
+class InScratch(nn.Module):
+    """A network whose answers are views of one tensor that others of its class write into too."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner = inner
+
+    def forward(self, batch):
+        return SCRATCH[: len(batch)].copy_(self.inner(batch))
+
+
+def test_members_may_share_the_memory_of_their_answers():
+    def ensembles(*members):
+        voting = sc.VotingEnsemble(members, weights=[1, 3]).eval()
+        consensus = sc.ConsensusEnsemble(voting, k=2).eval()
+        adaptive = sc.AdaptiveEnsemble(sc.VotingEnsemble(members, rule="softmax").eval()).eval()
+        return voting, consensus, adaptive, sc.VotingEnsemble([consensus, members[0]]).eval()
+
+    batch = torch.rand(400, 3, generator=torch.Generator().manual_seed(2))
+    plain, own = ensembles(NET, OTHER), ensembles(InScratch(NET).eval(), InScratch(OTHER).eval())
+    for one, other in zip(plain, own, strict=True):
+        with torch.no_grad():
+            torch.testing.assert_close(one(batch), other(batch))
+        assert certified(one).counts == certified(other).counts
+    for one, other in zip(plain[:2], own[:2], strict=True):
+        answers = [build_engine("torch", sc.Panel(each).eval(), 3, IMAGE)(batch) for each in (one, other)]
+        torch.testing.assert_close(*answers)
+
+
+def test_holdout_fits_keep_the_answers_of_members_that_share_memory():
+    dataset = sc.Dataset.from_arrays(
+        np.random.default_rng(0).random((20, 3)).astype(np.float32), np.arange(20) % 3
+    )
+    found = [
+        member_outputs(members, dataset, NOISE, draws=2, generator=torch.Generator().manual_seed(1))[0]
+        for members in ([NET, OTHER], [InScratch(NET).eval(), InScratch(OTHER).eval()])
+    ]
+    assert torch.equal(*found)
+
+
 def test_holdout_fits_read_members_alike():
     points = np.random.default_rng(0).random((20, 3)).astype(np.float32)
     dataset = sc.Dataset.from_arrays(points, np.arange(20) % 3)

@@ -61,6 +61,15 @@ READABLE = {
     "in a 1-tuple": ((TABLE,),),
     "hidden states behind": (TABLE, HIDDEN),
     "loss before": (torch.zeros(()), 0.5, None, TABLE),
+    "object in a tuple": (SimpleNamespace(logits=TABLE, loss=None), HIDDEN),
+    "object deep in a dict": {
+        "a": [{"b": SimpleNamespace(logits=ARRAY)}],
+        "loss": 0.5,
+        "time": 3,
+        "ok": True,
+    },
+    "named columns": pd.DataFrame(ARRAY, columns=["cat", "dog", "eel"]),
+    "numbered columns": pd.DataFrame(ARRAY, columns=["0", "1", "2"]),
     "labels beside": (ARRAY.argmax(axis=1), np.array(["a"] * ROWS), ARRAY),
 }
 
@@ -96,6 +105,28 @@ REFUSED = {
     "a list of classes": (list(TABLE.T), "list of .*no part has"),
     "a list of rows": (list(TABLE), "list of .*no part has"),
     "probabilities by output": ([ARRAY[:, :2], ARRAY[:, :2]], "2 parts have"),
+    "an object beside a table": ({"a": SimpleNamespace(logits=TABLE), "aux": -TABLE}, "2 parts have"),
+    "an object of deep logits beside a table": (
+        (SimpleNamespace(logits=TABLE[:, None]), -TABLE),
+        "2 parts have",
+    ),
+    "two objects": ([SimpleNamespace(logits=TABLE), SimpleNamespace(logits=-TABLE)], "2 parts have"),
+    "an unknown part": ((Opaque(), TABLE), "has a part 0 of a tuple that cannot be read, Opaque"),
+    "an unknown part behind": (
+        {"aux": TABLE, "x": {"y": Opaque()}},
+        "part 'y' of a dict that cannot be read",
+    ),
+    "a set": ((TABLE, {1, 2}), "cannot be read, set"),
+    "a generator beside": ((TABLE, (row for row in TABLE)), "cannot be read, generator"),
+    "a table of objects": ((ARRAY.astype(object), TABLE), "cannot be read, ndarray of object"),
+    "logits unread": ((SimpleNamespace(logits="cat"), TABLE), "cannot be read, SimpleNamespace"),
+    "too deep": ((TABLE, [[[[[[[[[[[-TABLE]]]]]]]]]]]), "cannot be read, list"),
+    "columns in another order": (
+        pd.DataFrame(ARRAY, columns=[1, 0, 2]),
+        r"columns called \[1, 0, 2\], which are",
+    ),
+    "columns from 1": (pd.DataFrame(ARRAY, columns=[1, 2, 3]), "classes 0 to 2 in their order"),
+    "columns by texts": ((pd.DataFrame(ARRAY, columns=["2", "1", "0"]),), "classes 0 to 2 in their order"),
     # Things that are no logits.
     "object": (Opaque(), "with Opaque, which is no array"),
     "none": (None, "with NoneType, which is no array"),

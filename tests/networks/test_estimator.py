@@ -7,6 +7,8 @@ import pytest
 import torch
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LinearRegression, LogisticRegression, RidgeClassifier
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.multioutput import MultiOutputClassifier
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
@@ -22,6 +24,7 @@ CENTRES = np.array([[0.1, 0.1], [0.9, 0.1], [0.5, 0.9]])
 POINTS = (CENTRES[np.arange(90) % 3] + 0.1 * np.random.default_rng(0).normal(size=(90, 2))).astype(np.float32)
 LABELS = np.arange(90) % 3
 BATCH = torch.rand(40, 1, 2, generator=torch.Generator().manual_seed(1))
+
 
 KINDS = {
     "pipeline": lambda: make_pipeline(StandardScaler(), LogisticRegression()),
@@ -69,6 +72,55 @@ def test_what_is_no_fitted_classifier_is_refused():
         as_model(several, 3)
     with pytest.raises(InvalidArgumentError, match="callable from batch to logits, or a fitted estimator"):
         as_model(StandardScaler().fit(POINTS), 3)
+
+
+def test_probabilities_are_not_asked():
+    class OwnProbabilities(KNeighborsClassifier):
+        """Probabilities whose largest is never what it predicts, as those fitted by themselves may be."""
+
+        def predict_proba(self, rows):
+            return np.roll(super().predict_proba(rows), 1, axis=1)
+
+    fitted = [kind(1).fit(POINTS, LABELS) for kind in (OwnProbabilities, KNeighborsClassifier)]
+    np.testing.assert_array_equal(*[as_model(estimator, 3)(BATCH) for estimator in fitted])
+
+
+def test_a_chosen_threshold_decides_the_votes():
+    rng = np.random.default_rng(0)
+    points = rng.random((200, 2)).astype(np.float32)
+    estimator = FixedThresholdClassifier(
+        LogisticRegression(C=100), threshold=0.01, response_method="predict_proba"
+    ).fit(points, (points[:, 0] > 0.9).astype(int))
+    image = np.array([0.85, 0.5], dtype=np.float32)
+    noisy = (image + 0.02 * rng.normal(size=(500, 2))).astype(np.float32)
+    assert (estimator.predict_proba(noisy).argmax(axis=1) == 0).mean() > 0.8  # or nothing is tried here
+    assert (estimator.predict(noisy) == 1).mean() > 0.98
+    few = sc.FixedSample(n0=32, n=256)
+    found = sc.SmoothedClassifier(estimator, sc.Gaussian(0.02), 2).certify(image, few, seed=1, workers=1)
+    assert found.predicted == 1
+
+
+def test_several_labels_per_image_are_refused():
+    labels = np.stack([POINTS[:, 0] > 0.5, POINTS[:, 1] > 0.5], axis=1).astype(int)
+    several = OneVsRestClassifier(LogisticRegression()).fit(POINTS, labels)
+    with pytest.raises(InvalidArgumentError, match="OneVsRestClassifier gives an image several labels"):
+        sc.SmoothedClassifier(several, sc.Gaussian(0.1), 2)
+    inside = sc.SmoothedClassifier(
+        make_pipeline(StandardScaler(), OneVsRestClassifier(LogisticRegression())).fit(POINTS, labels),
+        sc.Gaussian(0.1),
+        2,
+    )
+    with pytest.raises(ModelOutputError, match=r"predicts an array of shape \(\d+, 2\) .*one class for each"):
+        inside.certify(BATCH[0], sc.FixedSample(n0=32, n=64), seed=1, workers=1)
+
+
+def test_one_column_of_classes_is_one_class_for_each_image():
+    class InAColumn(KNeighborsClassifier):
+        def predict(self, rows):
+            return super().predict(rows)[:, None]
+
+    fitted = [kind(1).fit(POINTS, LABELS) for kind in (InAColumn, KNeighborsClassifier)]
+    np.testing.assert_array_equal(*[as_model(estimator, 3)(BATCH) for estimator in fitted])
 
 
 def test_faults_at_a_call_are_named():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from smoothcert.data import DATASETS, Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw, in_words
-from smoothcert.visible import visible
+from smoothcert.visible import brief, visible
 
 if TYPE_CHECKING:
     from smoothcert.certificates.smoothed_classifier import SmoothedClassifier
@@ -55,7 +55,7 @@ class TrainedFor:
 
 
 def check_match(classifier: SmoothedClassifier, dataset: Dataset, indices: Iterable[int]) -> None:
-    """Refuse labels that the classifier has no class for; log one line where it was trained for something else.
+    """Refuse labels that the classifier has no class for, and its class names in another order; log other differences.
 
     Not a matter of soundness: the certificates stay true, it is their accuracy that would be misread.
 
@@ -72,6 +72,9 @@ def check_match(classifier: SmoothedClassifier, dataset: Dataset, indices: Itera
                 "model is for, or number its classes as the model does"
             )
     trained = classifier.trained_for
+    for names in (classifier.class_names, None if trained is None else trained.class_names):
+        if names is not None:
+            _refuse_another_order(tuple(names), dataset)
     line = None if trained is None else trained.mismatch(dataset, classifier.noise)
     if line is not None:
         _log.warning("%s", line)
@@ -79,6 +82,21 @@ def check_match(classifier: SmoothedClassifier, dataset: Dataset, indices: Itera
         _log.warning(
             "the model has learnt from %s (train): accuracy there tells little of others", dataset.name
         )
+
+
+def _refuse_another_order(names: tuple[str, ...], dataset: Dataset) -> None:
+    """Refuse data whose labels mean the classes of the model in another order; numbers say nothing."""
+    others = dataset.class_names
+    same = len(names) == len(others) and set(names) == set(others)
+    if names == others or not same or _numbers(dataset) in (names, others):
+        return
+    place = next(place for place, name in enumerate(names) if name != others[place])
+    raise InvalidArgumentError(
+        visible(
+            f"class {place} is {brief(names[place])} for the model but {brief(others[place])} in {dataset.name}, which "
+            "has the same class names in another order; number the labels as the model does, or fix class_names"
+        )
+    )
 
 
 def _numbers(dataset: Dataset) -> tuple[str, ...]:

@@ -60,12 +60,18 @@ class EarlyExitEngine(Engine):
     @override
     def exact_forward(self, batch: torch.Tensor) -> torch.Tensor:
         def run(part: nn.Module, rows: torch.Tensor) -> torch.Tensor:
-            return self._parts[part].exact_forward(rows)
+            return _kept(self._parts[part], self._parts[part].exact_forward(rows))
 
         return counted(self.model, batch.to(self.device), run)[0]  # type: ignore[arg-type]  # modules only
 
     def _run(self, part: nn.Module, batch: torch.Tensor) -> torch.Tensor:
         # Equal pieces: a small rest would fall below the rows that a pass must have.
         pieces = batch.tensor_split(-(-len(batch) // self._rows[part]))
-        run = self._parts[part].forward
-        return run(batch) if len(pieces) == 1 else torch.cat([run(piece) for piece in pieces])
+        engine = self._parts[part]
+        answers = [_kept(engine, engine.forward(piece)) for piece in pieces]
+        return answers[0] if len(answers) == 1 else torch.cat(answers)
+
+
+def _kept(engine: Engine, answer: torch.Tensor) -> torch.Tensor:
+    """Return an answer that stays while others are asked: code of a user may write all answers into one buffer."""
+    return answer if engine.shareable else answer.clone()

@@ -147,7 +147,7 @@ def _is_plain(logits: Any) -> bool:
 
 def _shape_fix(logits: torch.Tensor, rows: int) -> str:
     if logits.dim() == 1:
-        return "let it return a score for every class, not a label (of scikit-learn: predict_proba)"
+        return "let it return a score for every class, not a label (of scikit-learn: give the estimator)"
     if logits.dim() == 2 and logits.shape[0] == rows:
         return "set num_classes to the model's number of logits"
     return "let it return one row of scores for every image"

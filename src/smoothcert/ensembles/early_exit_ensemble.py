@@ -136,4 +136,5 @@ def check_voting(ensemble: Any, rule: str | None = None) -> None:
 
 def _uncounted(member: nn.Module, batch: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Ask a member where nobody wants to know what it costs."""
-    return answer_of(member, batch), torch.zeros(len(batch), dtype=torch.int64, device=batch.device)
+    answer = answer_of(member, batch).clone()  # because members may write all their answers into one buffer
+    return answer, torch.zeros(len(batch), dtype=torch.int64, device=batch.device)

@@ -90,7 +90,8 @@ class VotingEnsemble(Composite):
 
     def member_logits(self, batch: torch.Tensor) -> torch.Tensor:
         """Return the logits of every member, (rows, k, classes)."""
-        answers = [answer_of(member, batch) for member in self.members]
+        # Copies, because members may write all their answers into one buffer.
+        answers = [answer_of(member, batch).clone() for member in self.members]
         if any(answer.shape != answers[0].shape for answer in answers):
             shapes = sorted({tuple(answer.shape) for answer in answers})
             raise ModelOutputError(

@@ -15,7 +15,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks.weights_digest import weights_digest
 
 Run = Callable[[nn.Module, torch.Tensor], torch.Tensor]
-"""Executes a module on a batch."""
+"""Executes a module on a batch; what it returns stays as it is while others are executed."""
 WholeParts = list[tuple[nn.Module, torch.Tensor]]
 """Modules, each with one example of what it reads."""
 

@@ -106,4 +106,5 @@ def refuse_train_mode(members: Sequence[nn.Module]) -> None:
 
 def _answers(member: nn.Module, batch: torch.Tensor) -> torch.Tensor:
     device = next((weight.device for weight in member.parameters()), torch.device("cpu"))
-    return answer_of(member, padded(batch).to(device))[: len(batch)].float().cpu()
+    # A copy, because members may write all their answers into one buffer.
+    return answer_of(member, padded(batch).to(device))[: len(batch)].float().cpu().clone()

@@ -30,8 +30,8 @@ def answer_of(model: Any, batch: torch.Tensor) -> torch.Tensor:
     """Call a model and return its logits as it gave them, found in whatever it answers with.
 
     An array is taken as it is; of anything else its part `logits`, by attribute or key; else, of a tuple, list or
-    dict, the only part that is a table of one row per image. All else is refused. Inside `same_places`, so is a model
-    whose logits were elsewhere before.
+    dict, the only part that is a table of one row per image, or an object with `logits`. All else is refused, and so is
+    an answer with a part that cannot be read. Inside `same_places`, so is a model whose logits were elsewhere before.
 
     Args:
         model: any callable.
@@ -102,7 +102,7 @@ def _found(answer: Any, rows: int) -> tuple[str, torch.Tensor]:
                 f"the model's answer, {told(answer)}, has a part `logits` that is no array but {told(named)}; {_FIX}"
             )
         return f"the logits of a {type(answer).__name__}", array
-    tables = [(place, part) for place, part in _arrays(answer) if part.dim() == 2 and part.shape[0] == rows]
+    tables = list(_tables(answer, rows))
     if len(tables) == 1:
         return tables[0]
     what = f"the model answered a batch of {rows} images with {told(answer)}"
@@ -114,15 +114,32 @@ def _found(answer: Any, rows: int) -> tuple[str, torch.Tensor]:
     )
 
 
-def _arrays(answer: Any, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
-    """Yield the arrays in a tuple, list or dict at any depth, each with where it is."""
-    if not isinstance(answer, Mapping | list | tuple) or depth > _DEPTH:
+def _tables(answer: Any, rows: int, depth: int = 0) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yield what may be the logits in a tuple, list or dict at any depth, each with where it is."""
+    if not isinstance(answer, Mapping | list | tuple):
         return
     parts = answer.items() if isinstance(answer, Mapping) else enumerate(answer)
     for key, part in parts:
-        array = array_of(part)
         where = f"part {key!r} of a {type(answer).__name__}"
+        array = array_of(part)
         if array is not None:
-            yield where, array
-        else:
-            yield from ((f"{place} in {where}", inner) for place, inner in _arrays(part, depth + 1))
+            if array.dim() == 2 and array.shape[0] == rows:
+                yield where, array
+        elif isinstance(part, Mapping | list | tuple) and depth < _DEPTH:
+            yield from ((f"{place} in {where}", inner) for place, inner in _tables(part, rows, depth + 1))
+        elif (logits := array_of(getattr(part, "logits", None))) is not None:
+            # Of any shape: a table beside it is not what the model calls its logits.
+            yield f"the logits of {where}", logits
+        elif not _holds_no_table(part, rows):
+            raise ModelOutputError(
+                f"the model's answer has a {where} that cannot be read, {told(part)}, and that may be where its logits "
+                f"are; {_FIX}"
+            )
+
+
+def _holds_no_table(part: Any, rows: int) -> bool:
+    """Return whether something without numbers surely holds no logits: nothing, a text, an array of another shape."""
+    if part is None or isinstance(part, str | bytes | int | float | complex):
+        return True
+    shape = getattr(part, "shape", None)  # of texts, dates or objects
+    return isinstance(shape, tuple) and not (len(shape) == 2 and shape[0] == rows)

@@ -29,6 +29,7 @@ def array_of(value: Any) -> torch.Tensor | None:
         return _from_numpy(_read(np.asarray, value), value)
     kind = type(value)
     if hasattr(kind, "__array__"):
+        _refuse_other_columns(value)
         return _from_numpy(_read(np.asarray, value), value)
     return _read(from_dlpack, value) if hasattr(kind, "__dlpack__") else None
 
@@ -52,6 +53,25 @@ def told(value: Any) -> str:
     if isinstance(value, list | tuple) and not is_of_numbers(value):
         return f"{kind} of ({_told_parts([told(part) for part in value])})"
     return f"{kind} of {len(value)} numbers or rows" if isinstance(value, list | tuple) else kind
+
+
+def _refuse_other_columns(value: Any) -> None:
+    """Refuse a table whose columns are called by numbers other than their places: columns are read by place."""
+    columns = getattr(value, "columns", None)
+    names = [] if columns is None else list(columns)
+    numbers = [_number_of(name) for name in names]
+    if any(number is not None for number in numbers) and numbers != list(range(len(names))):
+        raise ModelOutputError(
+            f"the model's answer, {told(value)}, has columns called {brief(names)}, which are not the classes 0 to "
+            f"{len(names) - 1} in their order; let it return them in that order, as an array without names"
+        )
+
+
+def _number_of(name: Any) -> float | None:
+    try:
+        return float(name)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def _told_parts(parts: list[str]) -> str:

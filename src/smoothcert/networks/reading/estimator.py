@@ -15,9 +15,9 @@ from smoothcert.visible import brief
 class Estimator:
     """A fitted classifier or pipeline with `predict`, asked about images laid out as rows of features.
 
-    Not fitted or changed here, and without a gradient. A vote is the class of the largest `predict_proba`, of which
-    the first of several counts; without `predict_proba` it is what `predict` says. Scores of a `decision_function` are
-    never read: of two classes they are one column, and of pairs of classes as many columns as of three classes.
+    Not fitted or changed here, and without a gradient. A vote is what `predict` says, because that is what runs later:
+    the largest `predict_proba` is another class where a threshold was chosen or the probabilities were fitted by
+    themselves. Those and the scores of a `decision_function` are never read.
 
     Args:
         estimator: fitted on images in [0, 1], one row of all pixel values each, and labels 0, 1, .. num_classes - 1.
@@ -31,8 +31,8 @@ class Estimator:
     def __repr__(self) -> str:
         return f"Estimator({type(self.estimator).__name__})"
 
-    def __call__(self, batch: torch.Tensor) -> Any:
-        """Return probabilities, or 1 for the predicted class and 0 for others, (rows, classes)."""
+    def __call__(self, batch: torch.Tensor) -> NDArray[np.float32]:
+        """Return 1 for the predicted class and 0 for the others, (rows, classes)."""
         self.refuse_other_classes()  # it may have been fitted again
         rows = batch.flatten(1).numpy()
         wanted = getattr(self.estimator, "n_features_in_", rows.shape[1])
@@ -41,11 +41,14 @@ class Estimator:
                 f"{self._title} was fitted on {wanted} features, but an image of shape {tuple(batch.shape[1:])} has "
                 f"{rows.shape[1]} values; give images of the size that it was fitted on"
             )
-        if hasattr(self.estimator, "predict_proba"):
-            return self.estimator.predict_proba(rows)
-        return self._one_hot(np.asarray(self.estimator.predict(rows)))
+        return self._one_hot(np.asarray(self.estimator.predict(rows)), len(rows))
 
-    def _one_hot(self, predicted: NDArray[Any]) -> NDArray[np.float32]:
+    def _one_hot(self, predicted: NDArray[Any], rows: int) -> NDArray[np.float32]:
+        if predicted.shape not in ((rows,), (rows, 1)):  # some libraries return one column
+            raise ModelOutputError(
+                f"{self._title} predicts an array of shape {predicted.shape} for {rows} images, where one class for "
+                "each is needed; give a classifier of one label, not of several"
+            )
         answers: NDArray[np.bool_] = predicted.reshape(-1, 1) == np.arange(self.num_classes)
         if not bool(answers.any(axis=1).all()):  # also -1, which would be the last class by its place
             strange = predicted[~answers.any(axis=1)][0].item()
@@ -53,7 +56,12 @@ class Estimator:
         return answers.astype(np.float32)
 
     def refuse_other_classes(self) -> None:
-        """Refuse an estimator whose columns are not the classes 0 .. num_classes - 1 in their order."""
+        """Refuse an estimator of several labels, or whose classes are not 0 .. num_classes - 1 in their order."""
+        if getattr(self.estimator, "multilabel_", False):
+            raise InvalidArgumentError(
+                f"{self._title} gives an image several labels (multilabel_), where a vote is for one class; fit it on "
+                "one label per image"
+            )
         classes = getattr(self.estimator, "classes_", None)
         if classes is None:
             raise InvalidArgumentError(
