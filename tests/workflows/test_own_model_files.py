@@ -172,7 +172,8 @@ def test_an_audit_calls_no_factory_with_places_that_only_the_run_names(tmp_path,
     for given in ({"factories": [name]}, {"model": name}):
         report = sc.audit(tmp_path / "run", **given)
         assert report.trust.name == "UNDECIDED"
-        assert any("repository='somebody/else', which may name other code" in line for line in report.lines())
+        told = " ".join((report.line, *report.lines()))
+        assert "repository='somebody/else', which may name other code" in told
     assert not marker.exists()
     assert sc.audit(tmp_path / "run", model=classifier).trust.name == "TRUSTED"
     with pytest.raises(sc.errors.StoreError, match="several files"):
