@@ -48,6 +48,25 @@ def test_the_same_factory_may_have_moved():
         check_factories("net.py:make")
 
 
+def test_of_two_files_of_one_name_the_one_at_the_card_s_place_may_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    given = check_factories(["c/net.py:make", "d/net.py:make", "d/net.py:other"])
+    for order in (given, given[::-1]):
+        for place in "cd":
+            for name in (
+                f"{place}/net.py:make",
+                f"{tmp_path}/{place}/net.py:make",
+                f"./c/../{place}/net.py:make",
+            ):
+                assert str(allowed(name, order)) == f"{place}/net.py:make"
+        with pytest.raises(
+            InvalidArgumentError, match=r"several files for e/net\.py:make .[cd]/net\.py:make, [cd]/"
+        ):
+            allowed("e/net.py:make", order)
+    twice = check_factories(["c/net.py:make", f"{tmp_path}/c/net.py:make"])
+    assert str(allowed("old/net.py:make", twice)) == "c/net.py:make"
+
+
 def run(text, **arguments):
     return build(FactoryName.read(str(text)), arguments)
 

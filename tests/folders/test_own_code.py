@@ -2,6 +2,7 @@
 
 import copy
 import json
+import logging
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ import smoothcert as sc
 from small_networks import save_network, small_card
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import CodeEntry, load_checkpoint, make_prefixes, read_card, save_checkpoint
-from smoothcert.networks import weights_digest, with_normalisation
+from smoothcert.networks import kept_fingerprint, weights_digest, with_normalisation
 
 SHAPE = (1, 8, 8)
 
@@ -60,7 +61,9 @@ def batch():
 def test_the_card_names_the_code_and_the_weights_come_back(tmp_path):
     module = save_own(tmp_path / "m", 0)
     card = read_card(tmp_path / "m")
-    assert card.code == CodeEntry(module=f"{__name__}.Mlp", factory=None, arguments={})
+    assert card.code == CodeEntry(
+        module=f"{__name__}.Mlp", factory=None, arguments={}, fingerprint=kept_fingerprint(Mlp())
+    )
     assert card.architecture == "Mlp"
     given = random_module(Mlp, 1).train()
     before = copy.deepcopy(given.state_dict())
@@ -256,3 +259,54 @@ def test_members_of_own_code_beside_networks_of_the_package(tmp_path):
     assert card.weights is not None
     with pytest.raises(InvalidArgumentError, match="leave module out"):
         sc.save_ensemble([tmp_path / "b"], tmp_path / "g", module=Mlp())
+
+
+class Mirrored(Mlp):
+    """Has the name, the weights and the shapes of the other, and answers the opposite."""
+
+    def forward(self, batch):
+        return -super().forward(batch)
+
+
+Mirrored.__name__ = Mirrored.__qualname__ = "Mlp"
+
+
+def test_of_modules_that_weights_fit_the_one_they_were_kept_with_is_taken(tmp_path, caplog):
+    module = save_own(tmp_path / "m", 0).eval()
+    for given in ([Mlp(), Mirrored()], [Mirrored(), Mlp()]):
+        with caplog.at_level(logging.WARNING, "smoothcert"):
+            model, _ = sc.load_model(tmp_path / "m", module=given)
+        assert torch.equal(model(batch()), module(batch()))
+    assert caplog.messages == []
+
+
+def test_other_code_of_the_same_name_and_shapes_is_told_and_never_guessed(tmp_path, caplog):
+    save_own(tmp_path / "m", 0)
+    with caplog.at_level(logging.WARNING, "smoothcert"):
+        sc.load_model(tmp_path / "m", module=Mirrored())
+        sc.load_model(tmp_path / "m", module=[Mirrored(), Mirrored()])
+    assert len(caplog.messages) == 2
+    assert all("not the one that the weights were kept with" in line for line in caplog.messages)
+    third = Mlp()
+    third.norm.eps = 0.5
+    with pytest.raises(CheckpointError, match="fit 2 of the modules given, which are different code"):
+        sc.load_model(tmp_path / "m", module=[Mirrored(), third])
+
+
+def test_a_card_without_a_fingerprint_loads_and_leaves_no_guess(tmp_path, caplog):
+    module = save_own(tmp_path / "m", 0).eval()
+    path = tmp_path / "m" / "model.json"
+    card = json.loads(path.read_text())
+    del card["code"]["fingerprint"]
+    path.write_text(json.dumps(card))
+    with caplog.at_level(logging.WARNING, "smoothcert"):
+        assert torch.equal(sc.load_model(tmp_path / "m", module=Mlp())[0](batch()), module(batch()))
+    assert caplog.messages == []
+    with pytest.raises(CheckpointError, match="give the right one alone"):
+        sc.load_model(tmp_path / "m", module=[Mlp(), Mirrored()])
+
+
+def test_a_class_that_was_moved_is_the_same_code(monkeypatch):
+    before = kept_fingerprint(Mlp())
+    monkeypatch.setattr(Mlp, "__module__", "elsewhere")
+    assert kept_fingerprint(Mlp()) == before != kept_fingerprint(Mirrored())

@@ -158,3 +158,23 @@ def test_what_is_understood(tmp_path, digits, net):
     assert (own.kind, own.network, own.parameters, own.multiply_adds) == ("factory", "Net", 310, 296)
     assert (own.image, own.trained_on) == ("a grey image", ())
     assert sum(share for _, share in own.answers) <= 1
+
+
+def test_an_audit_calls_no_factory_with_places_that_only_the_run_names(tmp_path, digits):
+    file, marker = save_net(tmp_path)
+    with file.open("a") as text:
+        text.write("\n\ndef placed(repository):\n    return make()\n")
+    name, arguments = f"{file}:placed", {"repository": "somebody/else"}
+    torch.manual_seed(2)
+    classifier = sc.load_classifier(name, arguments=arguments, noise=NOISE, input_shape=(1, 8, 8))
+    sc.certify(classifier, digits, out=tmp_path / "run", **FEW)
+    marker.unlink()
+    for given in ({"factories": [name]}, {"model": name}):
+        report = sc.audit(tmp_path / "run", **given)
+        assert report.trust.name == "UNDECIDED"
+        told = " ".join((report.line, *report.lines()))
+        assert "repository='somebody/else', which may name other code" in told
+    assert not marker.exists()
+    assert sc.audit(tmp_path / "run", model=classifier).trust.name == "TRUSTED"
+    with pytest.raises(sc.errors.StoreError, match="several files"):
+        sc.audit(tmp_path / "run", factories=["c/net.py:placed", "d/net.py:placed"])

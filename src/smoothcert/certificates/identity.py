@@ -6,8 +6,7 @@ from typing import Any, NamedTuple
 
 from torch import nn
 
-from smoothcert.certificates.fingerprint import Fingerprint
-from smoothcert.networks import Composite, classifiers_of, model_digest, refuse_training_mode
+from smoothcert.networks import Composite, Fingerprint, classifiers_of, model_digest, refuse_training_mode
 
 _UNSETTLED = "/unsettled"
 
@@ -48,15 +47,6 @@ def is_settled(identity: str) -> bool:
     such identities being equal.
     """
     return not identity.endswith(_UNSETTLED)
-
-
-def code_fingerprint(value: Any) -> str:
-    """Return a fingerprint of the code, structure and settings of a module or function, 16 hex digits.
-
-    Not of weights: those of a module that are trained or loaded are left out. It follows what `identities` follows, and
-    like there, what is read from files or the network is not in it.
-    """
-    return Fingerprint(lambda part: "").text(value)
 
 
 def _digested(model: Any) -> list[tuple[Any, str | None]]:

@@ -7,7 +7,6 @@ from .runtimes.callable import CallableEngine
 from .runtimes.torch import TorchEngine
 from .turns import turn
 from .unavailable import EngineUnavailableError
-from .user_code import attribute_names, closure_values, global_names
 from .workload import Model, Workload, device_of
 
 __all__ = [
@@ -20,12 +19,9 @@ __all__ = [
     "TorchEngine",
     "Workload",
     "allowed_difference",
-    "attribute_names",
     "build_engine",
-    "closure_values",
     "device_of",
     "engine_rule",
-    "global_names",
     "name_on",
     "same_answers",
     "turn",

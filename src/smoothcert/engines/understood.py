@@ -19,7 +19,7 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 
 from smoothcert.engines.unavailable import EngineUnavailableError
-from smoothcert.engines.user_code import closure_values
+from smoothcert.networks import closure_values
 
 _HOMES = (
     f"{Path(str(torch.__file__)).parent}/",

@@ -11,6 +11,7 @@ from .member_folders import gather_members
 from .membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
 from .model_card import LEFT_OUT, ModelCard, drop_unset, first_fault, read_record
 from .module_source import Modules, ModuleSource, NoModules, module_source
+from .own.argument_places import told_places
 from .own.factory import run_factory
 from .own.factory_name import FactoryName, allowed, check_factories
 from .own.facts import Facts
@@ -75,5 +76,6 @@ __all__ = [
     "run_factory",
     "save_checkpoint",
     "save_ensemble",
+    "told_places",
     "trained_on",
 ]

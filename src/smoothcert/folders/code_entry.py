@@ -26,6 +26,8 @@ class CodeEntry(BaseModel):
         module: of the class, dotted, and its qualified name, for people to recognise it.
         factory: "path/file.py:make" or "package.module:make", which made the module; None for one given in Python.
         arguments: of that call, by name; plain values.
+        fingerprint: of the code, structure and settings of the module that the weights were kept with, 16 hex digits;
+            None in cards that were written before there was one.
     """
 
     model_config = STRICT
@@ -33,6 +35,7 @@ class CodeEntry(BaseModel):
     module: Text
     factory: Text | None = None
     arguments: Arguments = Field(default_factory=dict)
+    fingerprint: Text | None = None
 
     @property
     def class_name(self) -> str:
@@ -57,4 +60,11 @@ class CodeEntry(BaseModel):
                     f"the factory's argument {name} must be a plain value to be kept in a card, got {brief(value)}; "
                     "give a number, a text, True, False or None"
                 )
-        return cls(module=f"{kind.__module__}.{kind.__qualname__}", factory=factory, arguments=plain)
+        from smoothcert.networks import kept_fingerprint  # here, because it needs torch, and cards do not
+
+        return cls(
+            module=f"{kind.__module__}.{kind.__qualname__}",
+            factory=factory,
+            arguments=plain,
+            fingerprint=kept_fingerprint(module),
+        )

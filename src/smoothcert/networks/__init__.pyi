@@ -28,6 +28,9 @@ from .normalize import Normalize, normalisation_of, with_normalisation
 from .onnx_files.graph import OnnxGraph
 from .onnx_files.network import OnnxNetwork, holds_onnx, onnx_of
 from .onnx_files.session import onnx_session, runtime_reason
+from .own_code.fingerprint import Fingerprint, code_fingerprint, kept_fingerprint
+from .own_code.installed import is_installed_module
+from .own_code.user_code import closure_values, held_modules
 from .padding import MIN_ROWS, padded
 from .reading.answers import answer_of, as_logits, same_places
 from .reading.arrays import is_of_numbers, told
@@ -48,6 +51,7 @@ __all__ = [
     "Composite",
     "Denoised",
     "DnCNN",
+    "Fingerprint",
     "ModelDescription",
     "MultiHead",
     "Normalize",
@@ -61,6 +65,8 @@ __all__ = [
     "checked_classes",
     "checked_shape",
     "classifiers_of",
+    "closure_values",
+    "code_fingerprint",
     "counted",
     "create_model",
     "denoised_of",
@@ -71,9 +77,12 @@ __all__ = [
     "evaluations_of",
     "exits_early",
     "forward_flops",
+    "held_modules",
     "holds_onnx",
     "is_border",
+    "is_installed_module",
     "is_of_numbers",
+    "kept_fingerprint",
     "model_digest",
     "multi_head",
     "multi_head_of",

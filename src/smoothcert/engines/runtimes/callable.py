@@ -11,9 +11,8 @@ from typing_extensions import override
 
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.unavailable import EngineUnavailableError
-from smoothcert.engines.user_code import held_modules
 from smoothcert.engines.workload import Model, Workload
-from smoothcert.networks import answer_of, as_logits, same_places
+from smoothcert.networks import answer_of, as_logits, held_modules, same_places
 
 _log = logging.getLogger("smoothcert")
 

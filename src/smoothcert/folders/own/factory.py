@@ -18,6 +18,7 @@ from types import ModuleType
 from typing import Any
 
 from smoothcert.errors import FactoryError
+from smoothcert.folders.own.beside import beside
 from smoothcert.folders.own.factory_name import FactoryName
 from smoothcert.on_demand import nn
 from smoothcert.reading import read_bytes
@@ -33,8 +34,8 @@ _log = logging.getLogger("smoothcert")
 def build(name: FactoryName, arguments: Mapping[str, Scalar]) -> Any:
     """Run a factory and return the model that it builds, a module in eval mode; refuse what is none.
 
-    A file is imported under a name of its own; `sys.path` has its folder while it runs and is as before afterwards.
-    What it prints goes to standard error.
+    A file is imported under a name of its own, and finds what stands beside it while it runs (`beside`). What it prints
+    goes to standard error.
 
     Args:
         name: the factory, as the user gave it.
@@ -43,12 +44,20 @@ def build(name: FactoryName, arguments: Mapping[str, Scalar]) -> Any:
     told = ", ".join(f"{key}={brief(value, 60)}" for key, value in arguments.items())
     _log.warning("running code of your own: %s(%s)", name, told)
     model = run_factory(name, arguments)
-    return model.eval().requires_grad_(False) if isinstance(model, nn.Module) else model
+    if not isinstance(model, nn.Module):
+        return model
+    lazy = next((key for key, weights in model.named_parameters() if nn.parameter.is_lazy(weights)), None)
+    if lazy is not None:
+        raise FactoryError(
+            f"{name} returned a module whose parameter {lazy!r} has no shape yet; give it one batch in the factory "
+            "before it is returned, or name the sizes (Linear in place of LazyLinear)"
+        )
+    return model.eval().requires_grad_(False)
 
 
 def run_factory(name: FactoryName, arguments: Mapping[str, Scalar]) -> Any:
     """Run a factory and return the model as it was built, in whatever mode; says nothing. Arguments as for `build`."""
-    with _its_own_faults(name), _beside(name.file), contextlib.redirect_stdout(sys.stderr):
+    with _its_own_faults(name), beside(name.file), contextlib.redirect_stdout(sys.stderr):
         module = importlib.import_module(name.place) if name.file is None else _from_file(name.file)
         factory: Any = module
         for part in name.name.split("."):
@@ -69,7 +78,10 @@ def run_factory(name: FactoryName, arguments: Mapping[str, Scalar]) -> Any:
 
 
 def _from_file(path: Path) -> ModuleType:
-    """Run a Python file as a module of its own, and leave no compiled file beside it."""
+    """Run a Python file as a module of its own, and leave no compiled file beside it.
+
+    Its name says nothing of the folder: identities of models hold it, and a file that was moved is the same code.
+    """
     content = read_bytes(path, FactoryError)
     name = _PRIVATE + re.sub(r"\W", "_", path.stem)
     module = ModuleType(name)
@@ -85,21 +97,6 @@ def _from_file(path: Path) -> ModuleType:
             sys.modules[name] = before
         raise
     return module
-
-
-@contextlib.contextmanager
-def _beside(file: Path | None) -> Iterator[None]:
-    """Let a file import what stands beside it, while it runs."""
-    if file is None:
-        yield
-        return
-    folder = str(file.resolve().parent)
-    sys.path.insert(0, folder)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(ValueError):
-            sys.path.remove(folder)
 
 
 @contextlib.contextmanager

@@ -46,6 +46,11 @@ class FactoryName:
         """The name without the folders above a file, which may be moved."""
         return f"{self.place if self.file is None else self.file.name}:{self.name}"
 
+    @property
+    def resolved(self) -> str:
+        """The name with the whole path of a file, seen from the current folder."""
+        return f"{self.place if self.file is None else self.file.resolve()}:{self.name}"
+
     def __str__(self) -> str:
         return f"{self.place}:{self.name}"
 
@@ -70,11 +75,20 @@ def check_factories(factories: Any) -> tuple[FactoryName, ...]:
 def allowed(name: str, factories: Sequence[FactoryName]) -> FactoryName | None:
     """Return the factory that a user lets run now for one that a card or a run names; None if there is none.
 
-    What is run is what the user named: of a file that was moved, where it is now.
+    What is run is what the user named: of a file that was moved, where it is now. Where several files of that name may
+    run, it is the one at the very place that the card or the run names, seen from the current folder; none is guessed.
 
     Args:
         name: as the card or the run has it.
         factories: what the user lets run.
     """
     wanted = FactoryName.read(name)
-    return next((given for given in factories if wanted is not None and given.short == wanted.short), None)
+    if wanted is None:
+        return None
+    alike = {given.resolved: given for given in reversed(factories) if given.short == wanted.short}
+    if len(alike) < 2 or wanted.resolved in alike:
+        return alike.get(wanted.resolved, next(iter(alike.values()), None))
+    raise InvalidArgumentError(
+        f"factories names several files for {name} ({', '.join(map(str, reversed(alike.values())))}), and none is at "
+        "that place; name that one alone, or run from the folder where its path is right"
+    )

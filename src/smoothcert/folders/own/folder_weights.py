@@ -8,6 +8,7 @@ from smoothcert.errors import CheckpointError
 from smoothcert.folders.checkpoint import WEIGHTS_FILE, read_card
 from smoothcert.folders.model_card import ModelCard
 from smoothcert.folders.own.state_dict import fill
+from smoothcert.folders.own_network import warn_other_code
 from smoothcert.folders.weights_file import open_weights
 from smoothcert.networks import weights_digest, with_normalisation
 from smoothcert.on_demand import nn
@@ -25,6 +26,7 @@ def fill_from_folder(module: nn.Module, folder: Path) -> tuple[nn.Module, ModelC
     card = read_card(folder)
     if card.onnx is not None or card.denoised is not None:
         raise CheckpointError(f"{folder} holds no weights of a single network; give the folder of one")
+    warn_other_code(card.code, module, folder)
     file = open_weights(folder / WEIGHTS_FILE)
     model = with_normalisation(module, card.input_shape, card.mean, card.std) if card.mean else module
     fill(model, file.tensors(), str(file.path))

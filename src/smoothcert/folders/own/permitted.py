@@ -11,6 +11,7 @@ from smoothcert.errors import CheckpointError, FactoryError, InvalidArgumentErro
 from smoothcert.folders.code_entry import Scalar
 from smoothcert.folders.model_card import ModelCard
 from smoothcert.folders.module_source import GivenModules, Modules, ModuleSource
+from smoothcert.folders.own.argument_places import refuse_places
 from smoothcert.folders.own.factory import build
 from smoothcert.folders.own.factory_name import FactoryName, allowed, check_factories
 from smoothcert.on_demand import nn
@@ -42,6 +43,7 @@ class PermittedFactories(ModuleSource):
                 f"{folder} names the factory {card.code.factory}, and the one that may run is "
                 f"{', '.join(map(str, self._factories))}; name the same one: --factory {card.code.factory}"
             )
+        refuse_places(card.code.arguments, name, folder)
         self._asked = True
         return [self._made(name, card.code.arguments, folder)]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from smoothcert.certificates import code_fingerprint
 from smoothcert.data import AUGMENTATIONS
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.networks import code_fingerprint
 from smoothcert.training.augmenting import Augmenting, NamedAugmenting, OwnAugmenting, Vary
 from smoothcert.visible import brief
 

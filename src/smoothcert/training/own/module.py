@@ -11,7 +11,6 @@ import torch
 from torch import nn
 
 from smoothcert.arguments import check_kind, check_number
-from smoothcert.certificates import code_fingerprint
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.folders import (
@@ -21,7 +20,7 @@ from smoothcert.folders import (
     module_source,
     read_card,
 )
-from smoothcert.networks import weights_digest, with_normalisation
+from smoothcert.networks import code_fingerprint, weights_digest, with_normalisation
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.own.module_checks import refuse_answers, refuse_unfit
 from smoothcert.visible import brief

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from smoothcert.errors import StoreError
-from smoothcert.folders import FactoryName, Facts, allowed, check_factories, load_onnx, load_own
+from smoothcert.errors import InvalidArgumentError, StoreError
+from smoothcert.folders import FactoryName, Facts, allowed, check_factories, load_onnx, load_own, told_places
 from smoothcert.workflows.auditing.report import AuditReport
 
 Origin = Mapping[str, str]
@@ -44,6 +44,13 @@ def own_model(
         # As an ONNX file whatever its name: what a run says is never taken for the name of a factory.
         return None if file is None else load_onnx(file, Facts.checked(**told)).model
     factory = _factory(source, given, report, factories)
+    places = told_places(source.get("arguments") or {})
+    if factory is not None and places is not None:
+        report.note(
+            f"the run would call {factory} with {places}, which may name other code or files, so it was not built; "
+            "load it yourself and audit in Python: smoothcert.audit(run, model=load_classifier(factory, arguments=..))"
+        )
+        return None
     weights = _weights(source, run, origin, report) if "weights" in source else None
     if factory is None or ("weights" in source and weights is None):
         return None
@@ -58,7 +65,10 @@ def _factory(
         if FactoryName.read(given) is None:
             raise StoreError(f"--model must name the factory {source['name']}, got {given}")
         return str(given)
-    name = allowed(str(source["name"]), check_factories(factories))
+    try:
+        name = allowed(str(source["name"]), check_factories(factories))
+    except InvalidArgumentError as error:  # the user's to put right, and no finding about the run
+        raise StoreError(str(error)) from error
     if name is None:
         report.note(
             f"its model is built by {source['name']}, which runs if you say so: --factory {source['name']}"

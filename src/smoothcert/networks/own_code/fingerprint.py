@@ -23,9 +23,9 @@ from torch import nn
 from torch.nn.modules import module as torch_module
 from torch.utils.hooks import RemovableHandle
 
-from smoothcert.certificates.installed import is_installed, is_installed_package, package_text
-from smoothcert.engines import attribute_names, closure_values, global_names
-from smoothcert.networks import tensor_content
+from smoothcert.networks.own_code.installed import is_installed, is_installed_module, package_text
+from smoothcert.networks.own_code.user_code import attribute_names, closure_values, global_names
+from smoothcert.networks.weights_digest import tensor_content
 
 _DEPTH = 200  # of what holds what; Python's own stack is 1,000 calls deep, and a level takes two
 _PLAIN = (str, bytes, int, float, complex, bool, type(None))
@@ -59,10 +59,11 @@ class Fingerprint:
 
     Args:
         digest_of: the weights digest of a module.
+        places: whether it matters in which module a user's class stands; not, where code may be moved.
     """
 
-    def __init__(self, digest_of: Callable[[nn.Module], str]) -> None:
-        self.settled = True
+    def __init__(self, digest_of: Callable[[nn.Module], str], *, places: bool = True) -> None:
+        self.settled, self._places = True, places
         self._digest_of = digest_of
         self._path: set[int] = set()
         self._known: dict[
@@ -84,7 +85,8 @@ class Fingerprint:
         elif type(value) in _PLAIN or isinstance(value, _TOLD):
             digest.update(repr(value).encode())
         elif isinstance(value, Enum):  # a class of its own with much that differs from process to process
-            digest.update(f"{type(value).__module__}.{value!r}".encode())
+            place = type(value).__module__ if self._places or is_installed(type(value)) else ""
+            digest.update(f"{place}.{value!r}".encode())
         elif id(value) in self._known:
             return self._known[id(value)][1]
         elif id(value) in self._path:  # what holds itself adds nothing again
@@ -108,7 +110,8 @@ class Fingerprint:
         if isinstance(value, type | FunctionType) and not is_installed(value):
             self.settled = False
         if isinstance(value, type):
-            return (value.__module__, value.__qualname__, package_text(value), list(_code_of(value)))
+            place = value.__module__ if self._places or is_installed(value) else ""
+            return (place, value.__qualname__, package_text(value), list(_code_of(value)))
         if isinstance(value, FunctionType) and not is_installed(value):
             defaults = (value.__defaults__, value.__kwdefaults__)
             held = (closure_values(value), _named_globals(value), vars(value))
@@ -189,6 +192,23 @@ class Fingerprint:
             return ""
 
 
+def code_fingerprint(value: Any) -> str:
+    """Return a fingerprint of the code, structure and settings of a module or function, 16 hex digits.
+
+    Not of weights: those of a module that are trained or loaded are left out. It follows what identities of models
+    follow, and like there, what is read from files or the network is not in it.
+    """
+    return Fingerprint(lambda part: "").text(value)
+
+
+def kept_fingerprint(module: nn.Module) -> str:
+    """Return the fingerprint of a module's code, structure and settings wherever the code stands, 16 hex digits.
+
+    Not the one of `code_fingerprint`: a class that was moved from a script into a file is the same class here.
+    """
+    return Fingerprint(lambda part: "", places=False).text(module)
+
+
 def _shape(tensor: torch.Tensor) -> tuple[int, ...]:
     return () if tensor.is_nested else tuple(tensor.shape)
 
@@ -230,7 +250,7 @@ def _named_globals(function: FunctionType) -> dict[str, Any]:
 
     def add(name: str, value: Any, above: tuple[Any, ...]) -> None:
         named[name] = value
-        if isinstance(value, ModuleType) and not is_installed_package(value.__name__) and value not in above:
+        if isinstance(value, ModuleType) and not is_installed_module(value) and value not in above:
             for attribute in attributes:
                 if attribute in vars(value):
                     add(f"{name}.{attribute}", vars(value)[attribute], (*above, value))

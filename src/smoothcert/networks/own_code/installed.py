@@ -6,7 +6,7 @@ import sys
 import sysconfig
 from functools import cache
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 _OWN = ("torch", "smoothcert", "numpy", "builtins")
@@ -14,7 +14,32 @@ _OWN = ("torch", "smoothcert", "numpy", "builtins")
 
 def is_installed(value: Any) -> bool:
     """Return whether a class or function is of an installed package or of Python itself, not a user's own."""
-    return is_installed_package(getattr(value, "__module__", None) or "")
+    name = getattr(value, "__module__", None) or ""
+    return is_installed_package(name) and (name.partition(".")[0] in _OWN or not _stands_elsewhere(value))
+
+
+def is_installed_module(module: ModuleType) -> bool:
+    """Return whether a module is of an installed package or of Python itself; by its own file, not by its name."""
+    file = getattr(module, "__file__", None)
+    if module.__name__.partition(".")[0] in _OWN or not isinstance(file, str):
+        return is_installed_package(module.__name__)
+    return _in_homes(file)
+
+
+def _stands_elsewhere(value: Any) -> bool:
+    """Return whether a function, or one of a class, is of a file that no package installed: one of the same name."""
+    held = (
+        getattr(one, "__func__", one)
+        for one in (vars(value).values() if isinstance(value, type) else (value,))
+    )
+    files = (one.__code__.co_filename for one in held if isinstance(one, FunctionType))
+    return any(not file.startswith("<") and not _in_homes(file) for file in files)
+
+
+@cache
+def _in_homes(file: str) -> bool:
+    homes = (sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
+    return any(Path(file).is_relative_to(home) for home in homes)
 
 
 @cache
@@ -26,8 +51,7 @@ def is_installed_package(name: str) -> bool:
     file = getattr(sys.modules.get(name) or sys.modules.get(top), "__file__", None)
     if not isinstance(file, str):
         return top in sys.stdlib_module_names
-    homes = (sysconfig.get_path(kind) for kind in ("stdlib", "platstdlib", "purelib", "platlib"))
-    return any(Path(file).is_relative_to(home) for home in homes)
+    return _in_homes(file)
 
 
 def package_text(value: Any) -> str:
