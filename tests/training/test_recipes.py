@@ -15,8 +15,10 @@ from smoothcert.ensembles import VotingEnsemble
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
 from smoothcert.networks import Denoised, DnCNN, create_model
 from smoothcert.training import OBJECTIVES, hyper_parameters, load_recipe, recipe_names
+from smoothcert.training.augmenting import NamedAugmenting
 from smoothcert.training.first_model import size_of
 from smoothcert.training.loop import Loop, make_optimizer
+from smoothcert.training.materials import Materials
 
 LARGE = ("alexnet", "densenet", "resnet110", "resnet34", "resnet50", "vgg")
 # Small networks that take the images: enough to run a method with its own m and steps.
@@ -77,7 +79,9 @@ def stepped(config, epochs, side=None):
         model = first_model(config, data)
         before = [weight.detach().clone() for weight in model.parameters()]
         fabric = Fabric(accelerator="cpu", devices=1, precision=config.precision)
-        loop = Loop(fabric, model, make_optimizer(model, config), data, config, seed=1)
+        augmenting = NamedAugmenting(source.augmentation if config.augment else "none")
+        materials = Materials(data, augmenting=augmenting)
+        loop = Loop(fabric, model, make_optimizer(model, config), materials, config, seed=1)
         assert loop.steps_per_epoch == 1
         losses = [sum(loop.epoch(epoch).parts.values()) for epoch in epochs]
     pairs = zip(model.parameters(), before, strict=True)
