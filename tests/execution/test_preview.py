@@ -23,7 +23,7 @@ def trial():
     procedure = sc.GroupSequential(radius=0.1)
     classifier = sc.SmoothedClassifier(half_space(0.25), NOISE, 2)
     bound = classifier.certification(
-        procedure, alpha=0.001, seed=1, engine="torch", example=DATASET.image(0), images=30
+        procedure, alpha=0.001, seed=1, engine="auto", example=DATASET.image(0), images=30
     )
     return Trial(bound, DATASET, range(30), 256, bound.plan, lambda done, note: None)
 

@@ -32,7 +32,7 @@ from truth import half_space
 def make_run(dataset, procedure=None):
     classifier = sc.SmoothedClassifier(half_space(0.0), sc.Gaussian(0.25), 2)
     procedure = procedure or sc.Sequential(radii=(0, 0.1, 0.2), max_samples=640)
-    return sc.certify(classifier, dataset, procedure=procedure, seed=1, engine="torch", workers=1)
+    return sc.certify(classifier, dataset, procedure=procedure, seed=1, engine="auto", workers=1)
 
 
 def make_dataset(shape=(2,), count=12, class_names=("left", "right")):

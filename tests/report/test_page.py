@@ -64,7 +64,7 @@ def make_dataset(values, class_names=("left", "right"), labels=None):
 def make_run(dataset, noise=None, procedure=None, **options):
     classifier = sc.SmoothedClassifier(half_space(0.0), noise or sc.Gaussian(0.25), 2)
     procedure = procedure or sc.Sequential(radii=(0, 0.1, 0.2), max_samples=640)
-    options = {"seed": 1, "engine": "torch", "workers": 1, **options}
+    options = {"seed": 1, "engine": "auto", "workers": 1, **options}
     return sc.certify(classifier, dataset, procedure=procedure, **options)
 
 
@@ -113,7 +113,7 @@ def test_the_coloured_row_is_that_of_the_headline(tmp_path, dataset):
     names = dict.fromkeys(panel.names)
     runs = sc.certify_panel(
         sc.SmoothedClassifier(panel, sc.Gaussian(0.25), 2), dataset, outs=names,
-        procedure=sc.Sequential(radii=(0, 0.1), max_samples=640), seed=1, engine="torch", workers=1,
+        procedure=sc.Sequential(radii=(0, 0.1), max_samples=640), seed=1, engine="auto", workers=1,
     )  # fmt: skip
     _, text = written(tmp_path, runs)
     table = text.split('<table class="results">')[1].split("</table>")[0]

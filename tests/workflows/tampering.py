@@ -40,7 +40,7 @@ class Case:
         words: what an audit that draws all votes again must say, a regular expression.
         run: which of `SMALL`.
         unseen: "" if the audit of fraction 0 finds it too; "undrawn" if only votes drawn again tell; "never" if it
-            cannot be seen from inside.
+            cannot be seen from inside; "undrawable" if votes cannot be drawn again with it, so that nothing is decided.
         raw: it is not tried with every seal made to fit.
     """
 
@@ -81,7 +81,7 @@ def judge(one, runs, digits, folder):
         assert all(line.isprintable() for line in said)
         if one.unseen and (sealed or one.raw):
             told = one.unseen == "undrawn" and fraction == 1
-            fine = Trust.UNDECIDED if fraction == 0 else Trust.TRUSTED
+            fine = Trust.UNDECIDED if fraction == 0 or one.unseen == "undrawable" else Trust.TRUSTED
             assert report.trust is (Trust.NOT_TRUSTED if told else fine), said
         else:
             assert report.trust is Trust.NOT_TRUSTED, said

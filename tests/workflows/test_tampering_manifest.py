@@ -64,7 +64,7 @@ MANIFEST = {
     "classes of a fraction": field("num_classes", 4.0, "num_classes is 4.0, expected"),
     "an engine that there is not": field("engine", "warp", "unknown engine 'warp'", **UNDRAWN),
     "no engine chosen": field("engine", "auto", "engine is 'auto'"),
-    "another engine": field("engine", "onnx", "engine onnx cannot run this model", **UNDRAWN),
+    "another engine": field("engine", "onnx", "engine onnx cannot run this model", unseen="undrawable"),
     "larger sigma": part("noise", "the stored radius is", sigma=0.5),
     "sigma as text": part("noise", "describes no run", sigma="0.25"),
     "sigma that is infinite": text("noise", '{"name": "gaussian", "sigma": Infinity}', "is no JSON"),
