@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from functools import cache
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Any
@@ -110,9 +111,7 @@ class ShippedRecipe(Recipe):
 
 def recipe_names() -> tuple[str, ...]:
     """Return the names of all recipes that come with the package, sorted."""
-    return tuple(
-        sorted(entry.name.removesuffix(_ENDING) for entry in _folder() if entry.name.endswith(_ENDING))
-    )
+    return tuple(_files())
 
 
 def load_recipe(name: str) -> Recipe:
@@ -134,8 +133,7 @@ def load_recipe(name: str) -> Recipe:
         raise UnknownNameError(
             f"unknown recipe {brief(name)}; {hint}`smoothcert recipes` lists all {len(names)}"
         )
-    text = next(entry for entry in _folder() if entry.name == name + _ENDING).read_text("utf-8")
-    return _parsed(text, name, ShippedRecipe)
+    return _parsed(_files()[name].read_text("utf-8"), name, ShippedRecipe)
 
 
 def read_recipe(path: Path) -> Recipe:
@@ -186,5 +184,12 @@ def _refuse_layer(layer: Mapping[str, Any], row_key: str) -> None:
         )
 
 
-def _folder() -> list[Any]:
-    return list((resources.files("smoothcert.training") / "recipes").iterdir())
+@cache
+def _files() -> dict[str, Any]:
+    """Return the shipped recipes' files by the recipe's name, sorted; they do not change while the program runs."""
+    folder = (resources.files("smoothcert.training") / "recipes").iterdir()
+    return {
+        entry.name.removesuffix(_ENDING): entry
+        for entry in sorted(folder, key=lambda entry: entry.name.removesuffix(_ENDING))
+        if entry.name.endswith(_ENDING)
+    }
