@@ -5,11 +5,11 @@ from .checkpoint import CARD_FILE, load_checkpoint, read_card, save_checkpoint
 from .checkpoints import FAMILIES, Family, import_checkpoint
 from .code_entry import CodeEntry
 from .denoised_folder import classifier_card, denoise, denoised_entry
-from .ensemble_card import MOST_MEMBERS, EnsembleCard
+from .ensemble_card import EnsembleCard
 from .ensemble_folder import load_model, read_any_card, save_ensemble
 from .member_folders import gather_members
 from .membership import ENSEMBLE_FILE, is_ensemble, refuse_labyrinth
-from .model_card import LEFT_OUT, ModelCard, drop_unset, first_fault, read_record
+from .model_card import ModelCard, read_record
 from .module_source import Modules, ModuleSource, NoModules, module_source
 from .own.argument_places import told_places
 from .own.factory import run_factory
@@ -20,6 +20,7 @@ from .own.members import imported
 from .own.own_model import OwnModel, is_own, load_onnx, load_own, refuse_no_model
 from .own.permitted import modules_of
 from .own_network import copy_module
+from .records import LEFT_OUT, MOST_MEMBERS, drop_unset, first_fault
 from .tensors import checked_state
 from .trained_on import held_out_by, trained_on
 from .weights_file import WeightsFile, open_weights

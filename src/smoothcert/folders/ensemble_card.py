@@ -10,10 +10,8 @@ from smoothcert.ensembles import EarlyExit, HoldoutUse, early_exit_from
 from smoothcert.errors import SmoothcertError
 from smoothcert.fields import STRICT, Digest, Place, Text
 from smoothcert.folders.card_fields import Classes, ClassNames, Noise, Shape
+from smoothcert.folders.records import MOST_MEMBERS
 from smoothcert.networks import MOST_HEADS
-
-MOST_MEMBERS = 256
-"""Networks in an ensemble, members of members included."""
 
 
 class MemberEntry(BaseModel):

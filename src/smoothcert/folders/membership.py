@@ -6,8 +6,9 @@ import os
 from pathlib import Path
 
 from smoothcert.errors import CheckpointError
-from smoothcert.folders.ensemble_card import MOST_MEMBERS, EnsembleCard
+from smoothcert.folders.ensemble_card import EnsembleCard
 from smoothcert.folders.model_card import read_record
+from smoothcert.folders.records import MOST_MEMBERS
 from smoothcert.reading import kind_of
 
 ENSEMBLE_FILE = "ensemble.json"

@@ -19,6 +19,7 @@ from smoothcert.errors import CheckpointError
 from smoothcert.fields import STRICT, Digest, Figures, Place, Settings, Text
 from smoothcert.folders.card_fields import Classes, ClassNames, Noise, Shape, TrainedOn
 from smoothcert.folders.code_entry import CodeEntry
+from smoothcert.folders.records import drop_unset, first_fault
 from smoothcert.networks import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
 from smoothcert.on_demand import nn
 from smoothcert.reading import parse_json, read_bytes
@@ -27,25 +28,6 @@ MOST_CARD_BYTES = 8 * 2**20
 """Of a card's file; what JSON makes of more could fill the memory."""
 
 Record = TypeVar("Record", bound=BaseModel)
-
-LEFT_OUT = (
-    "heads",
-    "split",
-    "denoised",
-    "members",
-    "classifier",
-    "digests",
-    "depth",
-    "width",
-    "holdout",
-    "packages",
-    "code",
-    "own",
-    "model_args",
-    "model_code",
-    "onnx",
-)
-"""Fields of cards and configurations that are not written where they are None, so that old records stay equal."""
 
 
 class DenoisedEntry(BaseModel):
@@ -158,11 +140,6 @@ class ModelCard(BaseModel):
         )
 
 
-def drop_unset(record: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the fields of `LEFT_OUT` that are None, so that records of plain networks read as they always did."""
-    return {name: value for name, value in record.items() if value is not None or name not in LEFT_OUT}
-
-
 def read_record(kind: type[Record], path: Path) -> Record:
     """Read a JSON file as a record of one kind; `CheckpointError` says what is wrong with the file."""
     content = read_bytes(path, CheckpointError, most=MOST_CARD_BYTES)
@@ -171,10 +148,3 @@ def read_record(kind: type[Record], path: Path) -> Record:
         return kind.model_validate_json(content)
     except ValidationError as error:
         raise CheckpointError(f"{path} is damaged: {first_fault(error)}; restore the file") from error
-
-
-def first_fault(error: ValidationError) -> str:
-    """Say which field is the first wrong one, and why."""
-    first = error.errors(include_input=False, include_context=False)[0]
-    place = ".".join(str(part)[:80] for part in first["loc"]) or "the file"
-    return f"{place}: {first['msg'].removeprefix('Value error, ')}"

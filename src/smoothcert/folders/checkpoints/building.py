@@ -18,7 +18,8 @@ from smoothcert.folders.checkpoints.layout import Entries, Placed
 from smoothcert.folders.checkpoints.tensors import our_entries, our_tensors
 from smoothcert.folders.denoised_folder import classifier_card, denoised_entry
 from smoothcert.folders.filling import filled, refuse_other_network
-from smoothcert.folders.model_card import DenoisedEntry, ModelCard, first_fault
+from smoothcert.folders.model_card import DenoisedEntry, ModelCard
+from smoothcert.folders.records import first_fault
 from smoothcert.networks import (
     MODELS,
     MOST_DEPTH,
