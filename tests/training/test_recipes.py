@@ -376,3 +376,11 @@ def test_every_recipe_file_is_part_of_the_package():
     patterns = Path(__file__).parents[2].joinpath("pyproject.toml").read_text()
     assert '"training/recipes/*.yaml"' in patterns
     assert all(load(name).base["method"] in OBJECTIVES for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_row_of_a_listing_is_the_checked_first_row(name):
+    listed, checked = load(name).first_row(), load(name).config()
+    for field in ("dataset", "method", "model", "heads", "split", "epochs"):
+        assert getattr(listed, field) == getattr(checked, field), field
+    assert listed.objective() == checked.objective()

@@ -77,12 +77,7 @@ class Recipe(BaseModel):
                 f"another {self.row_key}, take one of these rows and set it (--set {self.row_key}={sigma:g})"
             )
         model = next(iter(self.networks)) if model is None else model
-        layers = [self.base, self.networks.get(model, {}), self.rows[sigma]]
-        merged: dict[str, Any] = {"recipe": self.name, "model": model, self.row_key: sigma}
-        hyper: dict[str, Any] = {}
-        for layer in layers:
-            hyper |= layer.get("settings", {})
-            merged |= {name: value for name, value in layer.items() if name != "settings"}
+        merged, hyper = self._row(sigma, model)
         method = merged.get("method")
         if changes.get("method", method) != method:  # another method has other settings
             merged["method"], hyper = changes["method"], {}
@@ -91,6 +86,21 @@ class Recipe(BaseModel):
         if epochs is not None:
             config = config.scaled(epochs)
         return config.changed(**changes) if changes else config
+
+    def first_row(self) -> TrainConfig:
+        """Return the first row as it is written, for lists of shipped recipes, whose rows the tests have checked."""
+        merged, hyper = self._row(next(iter(self.rows)), next(iter(self.networks)))
+        return TrainConfig.model_construct(None, **merged, settings=hyper)
+
+    def _row(self, sigma: float, model: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the settings of a row, and the method's hyper-parameters; later layers overrule earlier ones."""
+        layers = [self.base, self.networks.get(model, {}), self.rows[sigma]]
+        merged: dict[str, Any] = {"recipe": self.name, "model": model, self.row_key: sigma}
+        hyper: dict[str, Any] = {}
+        for layer in layers:
+            hyper |= layer.get("settings", {})
+            merged |= {name: value for name, value in layer.items() if name != "settings"}
+        return merged, hyper
 
     @property
     def row_key(self) -> str:

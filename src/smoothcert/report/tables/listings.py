@@ -67,7 +67,7 @@ def list_recipes(text: str = "") -> Listing:
     rows = []
     for name in (name for name in training.recipe_names() if text in name):
         recipe = training.load_recipe(name)
-        config = recipe.config()
+        config = recipe.first_row()
         model = (
             networks.describe_denoiser(config.model, data.DATASETS[config.dataset].input_shape or ())
             if config.model in networks.DENOISERS
