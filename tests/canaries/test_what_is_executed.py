@@ -15,8 +15,8 @@ from torch import nn
 
 import smoothcert as sc
 from smoothcert.engines import ENGINES, TorchEngine
-from smoothcert.engines.understood import is_understood
 from smoothcert.errors import EngineDisagreementError, ModelOutputError, SmoothcertError, UnsoundModelError
+from smoothcert.networks import is_understood
 from smoothcert.sampling import Chunk
 from smoothcert.sampling.comparison import is_spot_check
 from smoothcert.store.database import RunDatabase

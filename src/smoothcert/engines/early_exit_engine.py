@@ -10,9 +10,9 @@ from typing_extensions import override
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
-from smoothcert.engines.understood import refuse_intercepted, runs_known_code
+from smoothcert.engines.unavailable import refuse_intercepted
 from smoothcert.engines.workload import rows_in_cache
-from smoothcert.networks import counted, whole_parts
+from smoothcert.networks import counted, runs_known_code, whole_parts
 
 
 class EarlyExitEngine(Engine):

@@ -7,8 +7,8 @@ import torch
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine, name_on
 from smoothcert.engines.unavailable import EngineUnavailableError
-from smoothcert.engines.understood import is_understood
 from smoothcert.engines.workload import Model
+from smoothcert.networks import is_understood
 
 
 def refuse_unproven(engine: Engine, name: str, model: Model, example: torch.Tensor) -> None:

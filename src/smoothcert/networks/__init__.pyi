@@ -30,7 +30,8 @@ from .onnx_files.network import OnnxNetwork, holds_onnx, onnx_of
 from .onnx_files.session import onnx_session, runtime_reason
 from .own_code.fingerprint import Fingerprint, code_fingerprint, kept_fingerprint
 from .own_code.installed import is_installed_module
-from .own_code.user_code import closure_values, held_modules
+from .own_code.known_code import is_understood, runs_known_code, why_intercepted, why_not_understood
+from .own_code.user_code import held_modules
 from .padding import MIN_ROWS, padded
 from .reading.answers import answer_of, as_logits, same_places
 from .reading.arrays import is_of_numbers, told
@@ -65,7 +66,6 @@ __all__ = [
     "checked_classes",
     "checked_shape",
     "classifiers_of",
-    "closure_values",
     "code_fingerprint",
     "counted",
     "create_model",
@@ -82,6 +82,7 @@ __all__ = [
     "is_border",
     "is_installed_module",
     "is_of_numbers",
+    "is_understood",
     "kept_fingerprint",
     "model_digest",
     "multi_head",
@@ -99,6 +100,7 @@ __all__ = [
     "refuse_split",
     "refuse_training_mode",
     "resolve_split",
+    "runs_known_code",
     "runtime_reason",
     "same_places",
     "split_before",
@@ -110,5 +112,7 @@ __all__ = [
     "told",
     "weights_digest",
     "whole_parts",
+    "why_intercepted",
+    "why_not_understood",
     "with_normalisation",
 ]

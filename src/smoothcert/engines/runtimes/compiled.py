@@ -13,8 +13,7 @@ from typing_extensions import override
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.turns import alone
-from smoothcert.engines.unavailable import EngineUnavailableError
-from smoothcert.engines.understood import refuse_not_understood
+from smoothcert.engines.unavailable import EngineUnavailableError, refuse_not_understood
 from smoothcert.engines.workload import Model, device_of
 from smoothcert.networks import MIN_ROWS, as_logits
 

@@ -17,11 +17,10 @@ from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.nan_keeping_pool import refuse_other_pools, with_nan_keeping_pools
 from smoothcert.engines.turns import alone
-from smoothcert.engines.unavailable import EngineUnavailableError
-from smoothcert.engines.understood import refuse_not_understood, runs_known_code
+from smoothcert.engines.unavailable import EngineUnavailableError, refuse_not_understood
 from smoothcert.engines.workload import Model, Workload, device_of
 from smoothcert.errors import CheckpointError
-from smoothcert.networks import MIN_ROWS, as_logits, holds_onnx, onnx_session
+from smoothcert.networks import MIN_ROWS, as_logits, holds_onnx, onnx_session, runs_known_code
 
 EXPORT_PAYS = 8e12
 """Floating-point operations from which the seconds of exporting are won back.

@@ -14,10 +14,9 @@ from typing_extensions import override
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.turns import alone
-from smoothcert.engines.unavailable import EngineUnavailableError
-from smoothcert.engines.understood import is_understood, refuse_not_understood
+from smoothcert.engines.unavailable import EngineUnavailableError, refuse_not_understood
 from smoothcert.engines.workload import Model, Workload, device_of
-from smoothcert.networks import Composite, answer_of, as_logits, same_places
+from smoothcert.networks import Composite, answer_of, as_logits, is_understood, same_places
 
 
 class TorchEngine(Engine):

@@ -1,4 +1,4 @@
-"""Which modules an engine may transform: those made of torch's and this package's own modules and nothing else.
+"""Which modules may be transformed: those made of torch's and this package's own modules and nothing else.
 
 A traced, exported or compiled copy keeps what the tracer saw. Hooks, an overridden call, a function set on the
 instance, a layer in two places, or any code of the user's own can make the copy another classifier than the model,
@@ -18,12 +18,11 @@ import torch
 from torch import nn
 from torch.nn.modules import module as torch_module
 
-from smoothcert.engines.unavailable import EngineUnavailableError
-from smoothcert.networks import closure_values
+from smoothcert.networks.own_code.user_code import closure_values
 
 _HOMES = (
     f"{Path(str(torch.__file__)).parent}/",
-    f"{Path(__file__).parents[1]}/",
+    f"{Path(__file__).parents[2]}/",
 )  # of torch and of this package
 _FIELDS = frozenset(vars(nn.Module()))
 _CALLS = ("__call__", "_call_impl", "_wrapped_call_impl", "__getattr__", "__getattribute__", "__deepcopy__")
@@ -33,21 +32,22 @@ _MOST_DEVIATIONS = 1e4  # between the mean and zero: float32 then leaves three d
 _PLAIN_TENSORS = (torch.Tensor, nn.Parameter, nn.Buffer)
 
 
-def refuse_not_understood(model: nn.Module) -> None:
-    """Raise `EngineUnavailableError` with the reason if a transformed copy could answer otherwise than the model."""
-    refuse_intercepted(model)
-    seen: dict[int, str] = {}
+def why_not_understood(model: nn.Module) -> str | None:
+    """Return why a transformed copy could answer otherwise than the model; None if it cannot."""
+    reason = why_intercepted(model)
+    if reason:
+        return reason
+    seen: set[int] = set()
     for name, part in model.named_modules(remove_duplicate=False):
         if id(part) in seen:
-            raise EngineUnavailableError(f"its {_title(name, part)} is in two places")
-        seen[id(part)] = name
+            return f"its {_title(name, part)} is in two places"
+        seen.add(id(part))
         reason = _own_code(part)
         if reason:
-            raise EngineUnavailableError(f"its {_title(name, part)} {reason}")
+            return f"its {_title(name, part)} {reason}"
         if isinstance(part, _BATCH_NORMS) and _cancels(part):
-            raise EngineUnavailableError(
-                f"the means of its {_title(name, part)} dwarf its deviations, so folding would round otherwise"
-            )
+            return f"the means of its {_title(name, part)} dwarf its deviations, so folding would round otherwise"
+    return None
 
 
 def _cancels(norm: nn.BatchNorm1d | nn.BatchNorm2d | nn.BatchNorm3d) -> bool:
@@ -65,10 +65,11 @@ def _cancels(norm: nn.BatchNorm1d | nn.BatchNorm2d | nn.BatchNorm3d) -> bool:
 def is_understood(model: Any) -> bool:
     """Return whether a model is a module that runs no code but torch's and this package's."""
     try:
-        refuse_not_understood(model)
-    except (EngineUnavailableError, AttributeError):  # a callable of another kind has no modules
+        return why_not_understood(model) is None
+    except (
+        AttributeError
+    ):  # a callable of another kind has no modules, a scripted one lacks some of their fields
         return False
-    return True
 
 
 def runs_known_code(model: nn.Module) -> bool:
@@ -85,14 +86,15 @@ def _own_code(part: nn.Module) -> str | None:
     return None
 
 
-def refuse_intercepted(model: nn.Module) -> None:
-    """Raise `EngineUnavailableError` if calling the model does more than its classes' `forward`."""
+def why_intercepted(model: nn.Module) -> str | None:
+    """Return why calling a model does more than its classes' `forward`; None if it does not."""
     if any(vars(torch_module)[hooks] for hooks in _GLOBAL_HOOKS):
-        raise EngineUnavailableError("torch has forward hooks for all modules")
+        return "torch has forward hooks for all modules"
     for name, part in model.named_modules(remove_duplicate=False):
         reason = _interception(part)
         if reason:
-            raise EngineUnavailableError(f"its {_title(name, part)} {reason}")
+            return f"its {_title(name, part)} {reason}"
+    return None
 
 
 def _interception(part: nn.Module) -> str | None:
