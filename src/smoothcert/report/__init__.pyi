@@ -1,3 +1,4 @@
+from .comparing.comparison import Comparison, RadiusDifference, compare, compare_summaries
 from .cost import consensus_rate, returned_by_phase, sample_reduction, time_reduction
 from .figures.curves import (
     attack_figure,
@@ -14,6 +15,7 @@ from .summary import Summary
 from .tables.accuracy_cells import percent
 from .tables.attack_table import attack_to_json, print_attack
 from .tables.blocks import make_table
+from .tables.comparison_table import comparison_to_json, print_comparison
 from .tables.cost_columns import time_factor
 from .tables.description_lines import describe_lines
 from .tables.listings import LISTINGS, Listing, print_listing
@@ -28,13 +30,18 @@ from .wording import describe_indices
 
 __all__ = [
     "LISTINGS",
+    "Comparison",
     "Listing",
+    "RadiusDifference",
     "Summary",
     "SweepRow",
     "attack_figure",
     "attack_to_json",
     "certified_accuracy_figure",
     "common_grid",
+    "compare",
+    "compare_summaries",
+    "comparison_to_json",
     "consensus_rate",
     "describe_indices",
     "describe_lines",
@@ -47,6 +54,7 @@ __all__ = [
     "per_input_to_json",
     "percent",
     "print_attack",
+    "print_comparison",
     "print_listing",
     "print_per_input",
     "print_preview",

@@ -14,6 +14,7 @@ from .own_model import (
 )
 from .paths import folder_option, path_argument, path_option
 from .recipe import Changes, RecipeName, chosen_config
+from .results import Norm, Radii, Target, read_radii, read_summaries
 from .running import (
     Alpha,
     BatchSize,
@@ -43,15 +44,18 @@ __all__ = [
     "InputShape",
     "Mean",
     "ModelFolder",
+    "Norm",
     "NumClasses",
     "OwnMembers",
     "OwnModel",
+    "Radii",
     "RecipeName",
     "Running",
     "Seed",
     "Source",
     "Std",
     "Subset",
+    "Target",
     "Training",
     "Voting",
     "Workers",
@@ -63,6 +67,8 @@ __all__ = [
     "read_arguments",
     "read_facts",
     "read_numbers",
+    "read_radii",
+    "read_summaries",
     "typed",
     "unfolded",
     "with_parameters",

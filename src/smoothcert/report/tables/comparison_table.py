@@ -1,0 +1,163 @@
+"""A comparison of two runs as a table and as JSON; intervals rounded outward."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from smoothcert.certificates import ACR_CAVEAT, Note, Reading
+from smoothcert.radii import radius_key
+from smoothcert.report.comparing.comparison import Comparison, RadiusDifference
+from smoothcert.report.comparing.conclusion import percent_of
+from smoothcert.report.summary import Summary
+from smoothcert.report.tables.accuracy_cells import mark_lines, share_cells
+from smoothcert.report.tables.blocks import Table, make_table
+from smoothcert.report.tables.terminal import print_tables
+from smoothcert.report.wording import describe_indices
+from smoothcert.rounding import ceil_digits, floor_digits
+
+_NOT_IN_IT = (
+    "Intervals speak of images drawn like these and of models as they are: another training of either may differ by "
+    "more, and radii chosen after a look at the figures make both columns of intervals too narrow."
+)
+
+
+def print_comparison(comparison: Comparison) -> None:
+    """Print certified accuracy and ACR of both, their differences, the conclusion, and what to mind."""
+    print_tables(
+        [_accuracy_table(comparison), _acr_table(comparison)],
+        _small_print(comparison),
+        width=160,
+        conclusion=comparison.conclusion,
+    )
+
+
+def comparison_to_json(comparison: Comparison) -> dict[str, Any]:
+    """Return unrounded fractions for `--json`; null and the reason where a radius cannot be compared."""
+    return {
+        "a": _side_to_json(comparison.a, comparison.acr[0], comparison.pairs.only_a),
+        "b": _side_to_json(comparison.b, comparison.acr[1], comparison.pairs.only_b),
+        "images": len(comparison.pairs),
+        "confidence": comparison.confidence,
+        "certified_accuracy": {radius_key(one.radius): _radius_to_json(one) for one in comparison.at},
+        "acr": {
+            "difference": None if comparison.acr_obstacle else comparison.acr[1] - comparison.acr[0],
+            "approximate_interval": comparison.acr_interval,
+            "not_compared": comparison.acr_obstacle or None,
+        },
+        "b_certifies_more_at": [one.radius for one in comparison.b_more],
+        "a_certifies_more_at": [one.radius for one in comparison.a_more],
+        "conclusion": comparison.conclusion,
+        "remarks": list(comparison.remarks),
+    }
+
+
+def _side_to_json(summary: Summary, acr: float, left_out: int) -> dict[str, Any]:
+    return {
+        "path": summary.name,
+        "images": summary.images,
+        "left_out": left_out,
+        "missing_images": summary.missing,
+        "acr": acr,
+    }
+
+
+def _radius_to_json(one: RadiusDifference) -> dict[str, Any]:
+    shares = [
+        None if note is not None and note.hides else share
+        for share, note in zip((one.a, one.b), one.notes, strict=True)
+    ]
+    is_compared = one.interval is not None
+    return {
+        "a": shares[0],
+        "b": shares[1],
+        "only_a": one.only_a if is_compared else None,
+        "only_b": one.only_b if is_compared else None,
+        "difference": one.difference if is_compared else None,
+        "interval": one.interval,
+        "joint_interval": one.joint,
+        "not_compared": None
+        if is_compared
+        else "; ".join(
+            f"{side}: {note.value}" for side, note in zip("AB", one.notes, strict=True) if note is not None
+        ),
+    }
+
+
+def _accuracy_table(comparison: Comparison) -> Table:
+    """Return the table of certified accuracy, a row for each radius."""
+    level = percent_of(comparison.confidence)
+    readings = _readings(comparison)
+    rows = []
+    for one, a, b in zip(comparison.at, *map(share_cells, readings), strict=True):
+        row = [f"r={one.radius:g}", a, b]
+        if one.interval is not None and one.joint is not None:
+            difference = 100 * (one.only_b - one.only_a) / len(comparison.pairs)
+            row += [str(one.only_a), str(one.only_b), _towards_0(difference, 2)]
+            row += [_interval(100 * low, 100 * high, 2) for low, high in (one.interval, one.joint)]
+        rows.append(row)
+    title = (
+        f"Certified accuracy (%) of A ({comparison.a.name}) and B ({comparison.b.name}), rounded down, and B - A in "
+        "points"
+    )
+    columns = ("", "A", "B", "only A", "only B", "B - A", f"{level} for each", f"{level} for all")
+    return make_table(title, columns, rows)
+
+
+def _acr_table(comparison: Comparison) -> Table:
+    level, (a, b) = percent_of(comparison.confidence), comparison.acr
+    row = ["ACR", floor_digits(a, 5), floor_digits(b, 5)]
+    if not comparison.acr_obstacle:
+        row.append(_towards_0(b - a, 5))
+    if comparison.acr_interval is not None:
+        row.append(_interval(*comparison.acr_interval, 5))
+    return make_table("Average certified radius", ("", "A", "B", "B - A", f"about {level}"), [row])
+
+
+def _small_print(comparison: Comparison) -> Iterator[str]:
+    yield from comparison.remarks
+    yield f"Compared on {describe_indices(comparison.pairs.a.index)}."
+    yield from mark_lines(_readings(comparison))
+    if comparison.compared:
+        yield (
+            "only A, only B: images that one alone certifies. for each: exact paired interval of B - A at one radius; "
+            "for all: wider, so that those of all radii hold at once, and what the conclusion rests on. Rounded outward."
+        )
+    if comparison.acr_obstacle:
+        yield f"ACR {comparison.acr_obstacle}."
+    elif comparison.acr_interval is not None:
+        yield (
+            "The interval of ACR is approximate, by the t distribution of the images' differences, and no part of the "
+            "conclusion."
+        )
+    else:
+        yield "ACR has no interval: the images show no spread of differences to make one of."
+    yield _NOT_IN_IT
+    yield ACR_CAVEAT
+
+
+def _readings(comparison: Comparison) -> tuple[Reading, Reading]:
+    """Return what A and B say at the radii, with their marks."""
+
+    def reading(shares: list[float], notes: tuple[Note | None, ...]) -> Reading:
+        return Reading(np.array([one.radius for one in comparison.at]), np.array(shares), notes)
+
+    return (
+        reading([one.a for one in comparison.at], tuple(one.notes[0] for one in comparison.at)),
+        reading([one.b for one in comparison.at], tuple(one.notes[1] for one in comparison.at)),
+    )
+
+
+def _towards_0(value: float, digits: int) -> str:
+    return _signed(value, floor_digits(value, digits) if value > 0 else ceil_digits(value, digits))
+
+
+def _interval(low: float, high: float, digits: int) -> str:
+    return f"{_signed(low, floor_digits(low, digits))} to {_signed(high, ceil_digits(high, digits))}"
+
+
+def _signed(value: float, figure: str) -> str:
+    """Return a figure with the sign of what it was before it was rounded: +0.00 lies above 0."""
+    return f"{'-' if value < 0 else '+' if value > 0 else ''}{figure.lstrip('-')}"
