@@ -1,4 +1,6 @@
-from .comparing.comparison import Comparison, RadiusDifference, compare, compare_summaries
+from .comparing.compare import compare, compare_summaries
+from .comparing.comparison import Comparison, RadiusDifference
+from .comparing.comparison_json import comparison_to_json
 from .cost import consensus_rate, returned_by_phase, sample_reduction, time_reduction
 from .figures.curves import (
     attack_figure,
@@ -15,7 +17,7 @@ from .summary import Summary
 from .tables.accuracy_cells import percent
 from .tables.attack_table import attack_to_json, print_attack
 from .tables.blocks import make_table
-from .tables.comparison_table import comparison_to_json, print_comparison
+from .tables.comparison_table import print_comparison
 from .tables.cost_columns import time_factor
 from .tables.description_lines import describe_lines
 from .tables.listings import LISTINGS, Listing, print_listing

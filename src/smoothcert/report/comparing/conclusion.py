@@ -43,20 +43,22 @@ def _sentence(comparison: Comparison) -> str:
         return "Nothing can be compared: at none of these radii can both A and B speak."
     if not b_more and not a_more:
         return _nothing(comparison)
-    parts = []
-    if b_more:
-        parts.append(f"B certifies more than A at r = {_radii(b_more)}")
-    if a_more:
-        parts.append(f"A certifies more than B at r = {_radii(a_more)}")
-    text = f"On images like these {', and '.join(parts)} ({_level(comparison)})"
+    parts = [
+        f"{winner} certifies more than {other} at r = {_radii(found)}"
+        for winner, other, found in (("B", "A", b_more), ("A", "B", a_more))
+        if found
+    ]
     clearest = max((*b_more, *a_more), key=_distance)
     low, high = points(_towards_more(clearest))
-    who = "B" if clearest in b_more else "A"
-    text += f"; at r = {clearest.radius:g} {who} certifies {low} to {high} points more"
-    left = len(compared) - len(b_more) - len(a_more)
-    return text + (
-        f"; at {_count(left, 'other radius', 'other radii')} nothing can be concluded." if left else "."
-    )
+    amount = f"{low} to {high} points"
+    text = f"On images like these {', and '.join(parts)}"
+    if len(b_more) + len(a_more) == 1:
+        text += f", by {amount} ({_level(comparison)})"
+    else:
+        who = "B" if clearest in b_more else "A"
+        text += f" ({_level(comparison)}); at r = {clearest.radius:g} {who} certifies {amount} more"
+    undecided = [one for one in compared if one not in (*b_more, *a_more)]
+    return text + (f"; at r = {_radii(undecided)} nothing can be concluded." if undecided else ".")
 
 
 def _nothing(comparison: Comparison) -> str:
@@ -81,8 +83,8 @@ def _images_needed(one: RadiusDifference, images: int, level: float) -> int | No
         return None
     spread = float(ndtri(1 - level / 2) + ndtri(_POWER))
     needed = spread**2 * ((one.only_a + one.only_b) / images / gain**2 - 1)
-    digits = 10 ** max(len(str(math.ceil(needed))) - 2, 0)  # it is an estimate: two digits, rounded up
-    return max(math.ceil(needed / digits) * digits, images + 1)
+    digits: int = 10 ** max(len(str(math.ceil(needed))) - 2, 0)  # it is an estimate: two digits, rounded up
+    return max(math.ceil(needed / digits) * int(digits), images + 1)
 
 
 def _towards_more(one: RadiusDifference) -> tuple[float, float]:
@@ -98,15 +100,10 @@ def _distance(one: RadiusDifference) -> float:
 
 def _level(comparison: Comparison) -> str:
     radii = len(comparison.at)
-    return f"{percent_of(comparison.confidence)} confidence" + (
-        f", for all {radii} radii at once" if radii > 1 else ""
-    )
+    at_once = {1: "", 2: ", for both radii at once"}.get(radii, f", for all {radii} radii at once")
+    return f"{percent_of(comparison.confidence)} confidence{at_once}"
 
 
 def _radii(found: Sequence[RadiusDifference]) -> str:
     names = [f"{one.radius:g}" for one in found]
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _count(number: int, one: str, many: str) -> str:
-    return f"{number} {one if number == 1 else many}"

@@ -31,12 +31,12 @@ def remarks(a: Summary, b: Summary, pairs: Pairs) -> Iterator[str]:
         for what, mine in setting_parts(a.manifest).items():
             if mine != theirs[what]:
                 yield f"Different {what}: A {mine}, B {theirs[what]}."
-    logs = " and ".join(letter for letter, one in (("A", a), ("B", b)) if not one.manifest)
+    logs = [letter for letter, one in (("A", a), ("B", b)) if not one.manifest]
     if logs:
-        tells = "are logs, which do" if a.manifest == b.manifest else "is a log, which does"
+        are = "is a log, which does" if len(logs) == 1 else "are logs, which do"
         yield (
-            f"{logs} {tells} not tell data set, norm, noise, procedure or alpha: that they fit, beyond the labels of the "
-            "images, is trusted."
+            f"{' and '.join(logs)} {are} not tell data set, noise, procedure and alpha: that they fit, beyond the "
+            "labels of the images, is trusted."
         )
     largest = [summary.reach.largest for summary in (a, b) if summary.reach.is_known]
     if not acr_obstacle(a, b) and len(set(largest)) == 2:

@@ -1,17 +1,14 @@
-"""A comparison of two runs as a table and as JSON; intervals rounded outward."""
+"""A comparison of two runs as tables for a terminal; intervals rounded outward."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
 from smoothcert.certificates import ACR_CAVEAT, Note, Reading
-from smoothcert.radii import radius_key
-from smoothcert.report.comparing.comparison import Comparison, RadiusDifference
+from smoothcert.report.comparing.comparison import Comparison
 from smoothcert.report.comparing.conclusion import percent_of
-from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import mark_lines, share_cells
 from smoothcert.report.tables.blocks import Table, make_table
 from smoothcert.report.tables.terminal import print_tables
@@ -20,7 +17,7 @@ from smoothcert.rounding import ceil_digits, floor_digits
 
 _NOT_IN_IT = (
     "Intervals speak of images drawn like these and of models as they are: another training of either may differ by "
-    "more, and radii chosen after a look at the figures make both columns of intervals too narrow."
+    "more, and radii chosen after a look at the figures make intervals too narrow."
 )
 
 
@@ -34,75 +31,25 @@ def print_comparison(comparison: Comparison) -> None:
     )
 
 
-def comparison_to_json(comparison: Comparison) -> dict[str, Any]:
-    """Return unrounded fractions for `--json`; null and the reason where a radius cannot be compared."""
-    return {
-        "a": _side_to_json(comparison.a, comparison.acr[0], comparison.pairs.only_a),
-        "b": _side_to_json(comparison.b, comparison.acr[1], comparison.pairs.only_b),
-        "images": len(comparison.pairs),
-        "confidence": comparison.confidence,
-        "certified_accuracy": {radius_key(one.radius): _radius_to_json(one) for one in comparison.at},
-        "acr": {
-            "difference": None if comparison.acr_obstacle else comparison.acr[1] - comparison.acr[0],
-            "approximate_interval": comparison.acr_interval,
-            "not_compared": comparison.acr_obstacle or None,
-        },
-        "b_certifies_more_at": [one.radius for one in comparison.b_more],
-        "a_certifies_more_at": [one.radius for one in comparison.a_more],
-        "conclusion": comparison.conclusion,
-        "remarks": list(comparison.remarks),
-    }
-
-
-def _side_to_json(summary: Summary, acr: float, left_out: int) -> dict[str, Any]:
-    return {
-        "path": summary.name,
-        "images": summary.images,
-        "left_out": left_out,
-        "missing_images": summary.missing,
-        "acr": acr,
-    }
-
-
-def _radius_to_json(one: RadiusDifference) -> dict[str, Any]:
-    shares = [
-        None if note is not None and note.hides else share
-        for share, note in zip((one.a, one.b), one.notes, strict=True)
-    ]
-    is_compared = one.interval is not None
-    return {
-        "a": shares[0],
-        "b": shares[1],
-        "only_a": one.only_a if is_compared else None,
-        "only_b": one.only_b if is_compared else None,
-        "difference": one.difference if is_compared else None,
-        "interval": one.interval,
-        "joint_interval": one.joint,
-        "not_compared": None
-        if is_compared
-        else "; ".join(
-            f"{side}: {note.value}" for side, note in zip("AB", one.notes, strict=True) if note is not None
-        ),
-    }
-
-
 def _accuracy_table(comparison: Comparison) -> Table:
     """Return the table of certified accuracy, a row for each radius."""
     level = percent_of(comparison.confidence)
-    readings = _readings(comparison)
-    rows = []
+    levels = (f"{level} for each", f"{level} for all") if len(comparison.at) > 1 else (level,)
+    readings, rows = _readings(comparison), []
     for one, a, b in zip(comparison.at, *map(share_cells, readings), strict=True):
         row = [f"r={one.radius:g}", a, b]
         if one.interval is not None and one.joint is not None:
             difference = 100 * (one.only_b - one.only_a) / len(comparison.pairs)
             row += [str(one.only_a), str(one.only_b), _towards_0(difference, 2)]
-            row += [_interval(100 * low, 100 * high, 2) for low, high in (one.interval, one.joint)]
+            row += [_interval(100 * low, 100 * high, 2) for low, high in (one.interval, one.joint)][
+                : len(levels)
+            ]
         rows.append(row)
     title = (
         f"Certified accuracy (%) of A ({comparison.a.name}) and B ({comparison.b.name}), rounded down, and B - A in "
         "points"
     )
-    columns = ("", "A", "B", "only A", "only B", "B - A", f"{level} for each", f"{level} for all")
+    columns = ("", "A", "B", "only A", "only B", "B - A", *levels)
     return make_table(title, columns, rows)
 
 
@@ -122,9 +69,14 @@ def _small_print(comparison: Comparison) -> Iterator[str]:
     yield from mark_lines(_readings(comparison))
     if comparison.compared:
         yield (
-            "only A, only B: images that one alone certifies. for each: exact paired interval of B - A at one radius; "
-            "for all: wider, so that those of all radii hold at once, and what the conclusion rests on. Rounded outward."
+            "only A, only B: images that one alone certifies. Intervals of B - A are exact for paired images, and "
+            "rounded outward."
         )
+        if len(comparison.at) > 1:
+            yield (
+                "for each: if this radius alone is looked at; for all: those of all radii hold at once, which the "
+                "conclusion rests on."
+            )
     if comparison.acr_obstacle:
         yield f"ACR {comparison.acr_obstacle}."
     elif comparison.acr_interval is not None:
