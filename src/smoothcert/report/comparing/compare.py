@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -75,10 +76,22 @@ def _summary(name: str, given: Run | str | Path) -> Summary:
 
 def _grid(a: Summary, b: Summary, radii: Sequence[float] | None) -> NDArray[np.float64]:
     if radii is None:
-        return common_grid([a, b])
+        return _fitting_grid(a, b)
     for radius in check_list("radii", radii, MOST_RADII):
         check_radius("each of radii", radius)
     return np.unique(named_radii(radii))
+
+
+def _fitting_grid(a: Summary, b: Summary) -> NDArray[np.float64]:
+    """Return at most nine radii: what both asked about, else what one asked about, else steps that suit both.
+
+    Radii of which one cannot speak would widen the joint intervals of the others for nothing.
+    """
+    asking = [summary for summary in (a, b) if summary.asked is not None]
+    if len(asking) < 2:
+        return common_grid(asking or [a, b])
+    shared = sorted(set(named_radii(a.asked or ())) & set(named_radii(b.asked or ())))
+    return common_grid([replace(a, told=replace(a.reach, asked=tuple(shared)))] if shared else asking)
 
 
 def _by_radius(

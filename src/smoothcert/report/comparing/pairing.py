@@ -87,7 +87,7 @@ def _rows(results: Results, rows: np.ndarray) -> Results:
 
 
 def _told(summary: Summary) -> str:
-    return f"{summary.name} ({summary.images:,} images: {summary.indices})"
+    return f"{summary.name} ({summary.indices}; {summary.images:,} in all)"
 
 
 def _resume(a: Summary, b: Summary) -> str:

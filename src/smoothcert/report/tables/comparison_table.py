@@ -65,7 +65,10 @@ def _acr_table(comparison: Comparison) -> Table:
 
 def _small_print(comparison: Comparison) -> Iterator[str]:
     yield from comparison.remarks
-    yield f"Compared on {describe_indices(comparison.pairs.a.index)}."
+    yield f"Compared on {describe_indices(comparison.pairs.a.index)} ({len(comparison.pairs):,} in all)."
+    settings = {one.setting for one in (comparison.a, comparison.b)}
+    if len(settings) == 1:  # what differs is among the remarks
+        yield from filter(None, settings)
     yield from mark_lines(_readings(comparison))
     if comparison.compared:
         yield (
