@@ -5,7 +5,6 @@ from .figures.curves import (
     p_hat_figure,
     votes_figure,
 )
-from .figures.images_figure import images_figure
 from .figures.style import figure_svg, save_figure
 from .figures.variance_figures import write_variance_figures
 from .members import member_curves, members_to_json
@@ -39,7 +38,6 @@ __all__ = [
     "describe_indices",
     "describe_lines",
     "figure_svg",
-    "images_figure",
     "make_table",
     "member_curves",
     "members_to_json",
