@@ -8,6 +8,7 @@ from .figures.curves import (
 from .figures.style import figure_svg, save_figure
 from .figures.variance_figures import write_variance_figures
 from .members import member_curves, members_to_json
+from .names import named_paths
 from .page.page import write_report
 from .summary import Summary
 from .tables.accuracy_cells import percent
@@ -41,6 +42,7 @@ __all__ = [
     "make_table",
     "member_curves",
     "members_to_json",
+    "named_paths",
     "p_hat_figure",
     "per_input_to_json",
     "percent",

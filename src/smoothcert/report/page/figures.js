@@ -11,9 +11,9 @@ function variable(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }
 
-// Plotly reads a few tags and entities in texts: what others wrote is shown as it is.
+// Plotly reads a few tags, entities, formulas and places for values in texts: what others wrote is shown as it is.
 function plain(text) {
-  return String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+  return String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/\$/g, "&#36;").replace(/%/g, "&#37;");
 }
 
 function short(text, most = 40) {
@@ -108,7 +108,7 @@ function drawAccuracy(data, shown) {
       marker: { color: ink, symbol: "triangle-down", size: 8 } });
   }
   return plot("accuracy", traces, layoutOf(data.radiusAxis, attack ? "accuracy (%)" : "certified accuracy (%)", {
-    hovermode: "x unified", xaxis: { rangemode: "tozero", hoverformat: ".4f" }, yaxis: { range: [0, 102] },
+    hovermode: "x unified", hoverdistance: -1, xaxis: { rangemode: "tozero", hoverformat: ".4f" }, yaxis: { range: [0, 102] },
   }));
 }
 
@@ -136,14 +136,18 @@ function drawShares(data, picked) {
 
 function drawVotes(data, picked) {
   const traces = [], count = data.runs.length;
+  let least = Infinity, most = 1;
   for (const { place, run, columns, places } of picked) {
     if (!columns.votes || !places.length) continue;
+    for (const i of places) { least = Math.min(least, columns.votes[i]); most = Math.max(most, columns.votes[i]); }
     const [x, y] = steps(places.map(i => columns.votes[i]).sort((a, b) => a - b), share => 100 * (1 - share));
-    traces.push({ x: [Math.max(x[0] / 2, 1), ...x], y: [100, ...y], mode: "lines", name: plain(short(run.name)),
+    traces.push({ x: [1, ...x], y: [100, ...y], mode: "lines", name: plain(short(run.name)),
       line: { ...lineOf(place, count), shape: "hv" }, hovertemplate: "%{y:.1f}% more than %{x:,}" });
   }
   return plot("votes", traces, layoutOf("votes (log axis)", "images that needed more (%)", {
-    xaxis: { type: "log", tickformat: ",", dtick: 1 }, yaxis: { range: [0, 102] },
+    xaxis: { type: "log", tickformat: ",", dtick: most > 300 * least ? 1 : "D2",
+      range: [Math.log10(Math.max(Math.min(least / 2, most / 30), 1)), Math.log10(most * 1.25)] },
+    yaxis: { range: [0, 102] },
   }));
 }
 
@@ -158,7 +162,7 @@ function drawSpent(data, picked) {
   const colours = { right: variable("--c1"), wrong: variable("--strong"), abstained: variable("--c5") };
   const traces = Object.keys(ENDS).map(end => ({
     type: "bar", orientation: "h", name: ENDS[end], marker: { color: colours[end] }, x: [], y: [], text: [], textposition: "inside",
-    hovertemplate: "%{x:.1f}% of the votes on %{text}<extra></extra>", texttemplate: "%{x:.0f}%", insidetextanchor: "middle",
+    hovertemplate: "%{x:.1f}% of the votes on %{text}<extra></extra>", texttemplate: "%{x:.1f}%", insidetextanchor: "middle",
   }));
   for (const { run, columns, places } of known) {
     const votes = { right: 0, wrong: 0, abstained: 0 }, images = { right: 0, wrong: 0, abstained: 0 };
@@ -252,7 +256,7 @@ function drawConfusion(data, { columns, places }) {
   const names = labels.map(label => plain(short(className(data, label), 14))), answers = [...labels, -1];
   const z = labels.map(label => answers.map(said => pairs.get(label + "," + said) || 0));
   note.textContent = "";
-  return plot("confusion", [{ type: "heatmap", x: [...names, "(abstained)"], y: names, z: z.map(row => row.map(n => n ? Math.log10(n + 1) : null)),
+  return plot("confusion", [{ type: "heatmap", x: [...names, "none"], y: names, z: z.map(row => row.map(n => n ? Math.log10(n + 1) : null)),
     text: z.map(row => row.map(n => n || "")), texttemplate: labels.length <= 12 ? "%{text}" : "", customdata: z, showscale: false,
     hovertemplate: "%{y} answered %{x}: %{customdata} images<extra></extra>", xgap: 1, ygap: 1,
     colorscale: [[0, washed(variable("--strong"), 0.12)], [1, washed(variable("--strong"), 0.85)]] }],
@@ -261,11 +265,11 @@ function drawConfusion(data, { columns, places }) {
 
 function drawGaps(data, shown) {
   const count = data.runs.length, traces = data.gaps.filter(one => shown.includes(one.run)).map(one => ({
-    type: "bar", x: one.shares.map((_, i) => (one.edges[i] + one.edges[i + 1]) / 2), y: one.shares.map(share => 100 * share),
-    width: one.edges[1] - one.edges[0], name: plain(short(data.runs[one.run].name)), marker: { color: washed(colourOf(one.run, count), 0.55) },
-    hovertemplate: "gap about %{x:.2f}: %{y:.2f}% of the noisy copies",
+    mode: "lines", x: one.shares.map((_, i) => (one.edges[i] + one.edges[i + 1]) / 2), y: one.shares.map(share => 100 * share),
+    line: { ...lineOf(one.run, count), shape: "hvh" }, fill: "tozeroy", fillcolor: washed(colourOf(one.run, count), 0.08),
+    name: plain(short(data.runs[one.run].name)), hovertemplate: "gap about %{x:.2f}: %{y:.2f}% of the noisy copies",
   }));
   return plot("gaps", traces, layoutOf("log-probability gap of the true class", "noisy copies (%)", {
-    barmode: "overlay", shapes: [{ type: "line", x0: 0, x1: 0, y0: 0, y1: 1, yref: "paper", line: { color: variable("--ink"), dash: "dash", width: 1 } }],
+    shapes: [{ type: "line", x0: 0, x1: 0, y0: 0, y1: 1, yref: "paper", line: { color: variable("--ink"), dash: "dash", width: 1 } }],
   }));
 }
