@@ -29,6 +29,7 @@ COMMANDS = {
     "audit": "audit:audit",
     "analyze": "analyze:analyze",
     "compare": "compare:compare",
+    "report": "report:report",
     "export": "export:export",
     "recipes": "listings:recipes",
     "datasets": "listings:datasets",

@@ -8,10 +8,10 @@ from .figures.curves import (
     p_hat_figure,
     votes_figure,
 )
-from .figures.images_figure import images_figure
 from .figures.style import figure_svg, save_figure
 from .figures.variance_figures import write_variance_figures
 from .members import member_curves, members_to_json
+from .names import named_paths
 from .page.page import write_report
 from .summary import Summary
 from .tables.accuracy_cells import percent
@@ -48,10 +48,10 @@ __all__ = [
     "describe_indices",
     "describe_lines",
     "figure_svg",
-    "images_figure",
     "make_table",
     "member_curves",
     "members_to_json",
+    "named_paths",
     "p_hat_figure",
     "per_input_to_json",
     "percent",
