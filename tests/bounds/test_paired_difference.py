@@ -6,9 +6,14 @@ from itertools import product
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import binom, norm
 
-from smoothcert.bounds import clopper_pearson_lower, clopper_pearson_upper, paired_difference_interval
+from smoothcert.bounds import (
+    MOST_PAIRS,
+    clopper_pearson_lower,
+    clopper_pearson_upper,
+    paired_difference_interval,
+)
 from smoothcert.bounds.paired_tail import PairedTail
 from smoothcert.errors import InvalidArgumentError
 
@@ -80,6 +85,22 @@ def test_the_chance_of_outcomes_that_rank_as_high(observed, pairs, z):
     for gain, loss in [(0.2, 0.1), (0.3, 0.3), (0.02, 0.01), (0.4, 0.0), (0.0, 0.4), (0.55, 0.45)]:
         expected = sum(chance for one, chance in law(pairs, gain, loss).items() if one in high)
         assert tail._chance(np.array([[gain]]), np.array([[loss]]))[0] == pytest.approx(expected, abs=1e-11)
+
+
+@pytest.mark.parametrize(("gained", "lost", "pairs"), [(1_365, 32, 10_000), (60_000, 59_000, MOST_PAIRS)])
+def test_the_chance_among_many_pairs(gained, lost, pairs):
+    """The same outcomes, summed by another library's binomial law; the allowance for rounding covers what differs."""
+    share, delta = (gained + lost) / pairs, (gained - lost) / pairs
+    tail = PairedTail(gained, lost, pairs, Z, 0.98 * share, 1.02 * share)
+    apart = np.arange(int(0.85 * share * pairs), int(1.15 * share * pairs))
+    for move in (-0.9, -1.0, -1.1):
+        true = delta + move * (delta - tail.rank)
+        gain, loss = (share + true) / 2, (share - true) / 2
+        below = binom.cdf(tail._most_lost[apart], apart, loss / share)
+        expected = float(binom.pmf(apart, pairs, share) @ below)
+        found = float(tail._chance(np.array([[gain]]), np.array([[loss]]))[0])
+        assert 0.01 < expected < 0.06
+        assert -1e-13 * pairs <= found - expected <= 1e-13 * pairs + 1e-8
 
 
 @pytest.mark.parametrize("delta", [-0.05, 0.0, 0.013, 0.12])

@@ -24,7 +24,7 @@ _NOT_IN_IT = (
 def print_comparison(comparison: Comparison) -> None:
     """Print certified accuracy and ACR of both, their differences, the conclusion, and what to mind."""
     print_tables(
-        [_accuracy_table(comparison), _acr_table(comparison)],
+        [_acr_table(comparison), _accuracy_table(comparison)],
         _small_print(comparison),
         width=160,
         conclusion=comparison.conclusion,
@@ -45,22 +45,22 @@ def _accuracy_table(comparison: Comparison) -> Table:
                 : len(levels)
             ]
         rows.append(row)
-    title = (
-        f"Certified accuracy (%) of A ({comparison.a.name}) and B ({comparison.b.name}), rounded down, and B - A in "
-        "points"
-    )
     columns = ("", "A", "B", "only A", "only B", "B - A", *levels)
-    return make_table(title, columns, rows)
+    return make_table("Certified accuracy (%) of A and B, rounded down, and B - A in points", columns, rows)
 
 
 def _acr_table(comparison: Comparison) -> Table:
+    """Return the table of average radii, which also says what A and B are."""
     level, (a, b) = percent_of(comparison.confidence), comparison.acr
-    row = ["ACR", floor_digits(a, 5), floor_digits(b, 5)]
+    rows = [
+        [f"A: {comparison.a.name}", floor_digits(a, 5)],
+        [f"B: {comparison.b.name}", floor_digits(b, 5)],
+    ]
     if not comparison.acr_obstacle:
-        row.append(_towards_0(b - a, 5))
+        rows.append(["B - A", _towards_0(b - a, 5)])
     if comparison.acr_interval is not None:
-        row.append(_interval(*comparison.acr_interval, 5))
-    return make_table("Average certified radius", ("", "A", "B", "B - A", f"about {level}"), [row])
+        rows[-1].append(_interval(*comparison.acr_interval, 5))
+    return make_table("Average certified radius", ("", "ACR", f"about {level}"), rows)
 
 
 def _small_print(comparison: Comparison) -> Iterator[str]:
