@@ -4,10 +4,11 @@ Of n pairs, b succeed for the second alone, c for the first alone: (b, c, n - b 
 the two true shares is delta = p_b - p_c. What both do alike says nothing about it, so what is unknown beside delta is
 pi = p_b + p_c. How the lower end is made (the upper one is that of the exchanged pair):
 
-- Outcomes are ordered by an approximate lower limit, Wald's with half an image added to each cell, closed so that more
-  b and fewer c never rank lower. An end is the least delta under which outcomes at least as high as the observed one
-  have more than their share of alpha, whatever pi is (Buehler 1957; Lloyd and Moldovan 2007 for paired shares). Ordered
-  by b - c alone, as in a sign test, ends would lie much farther out: its spread grows with pi, this order's does not.
+- Outcomes are ordered by an approximate lower limit, Wald's with z^2 pairs added of which half differ (with fewer, one
+  more b could rank lower at small alpha), closed so that more b and fewer c never rank lower. An end is the least delta
+  under which outcomes at least as high as the observed one have more than their part of alpha for some pi (Buehler
+  1957; Lloyd and Moldovan 2007 for paired shares). Ordered by b - c alone, as in a sign test, ends would lie
+  farther out: its spread grows with pi, that of this order hardly does.
 - pi runs over its Clopper-Pearson interval, whose small error is taken off alpha (Berger and Boos 1994).
 - Because the order is closed, the chance of such outcomes grows with p_b and falls with p_c. Hence it grows with delta,
   so that halving finds the end, and over a cell of pi it is at most the chance at the cell's largest p_b with

@@ -45,15 +45,16 @@ class PairedTail:
         return float(self._rank(np.array(self.gained - self.lost), np.array(self.gained + self.lost)))
 
     def _rank(self, difference: Floats | Ints, apart: Floats | Ints) -> Floats:
-        total = self.pairs + 2
-        return np.asarray((difference - self.z * np.sqrt(apart + 1 - difference**2 / total)) / total)
+        total = self.pairs + self.z**2
+        spread = np.sqrt(apart + self.z**2 / 2 - difference**2 / total)
+        return np.asarray((difference - self.z * spread) / total)
 
     @cached_property
     def _most_lost(self) -> Ints:
         """The largest c that ranks so high, for each b + c; -1 where none does. It stays, or grows by one."""
-        apart, total = np.arange(self.pairs + 1, dtype=np.float64), self.pairs + 2
+        apart, total = np.arange(self.pairs + 1, dtype=np.float64), self.pairs + self.z**2
         grown = 1 + self.z**2 / total
-        under_root = np.maximum((apart + 1) * grown - self.rank**2 * total, 0.0)
+        under_root = np.maximum((apart + self.z**2 / 2) * grown - self.rank**2 * total, 0.0)
         least_difference = (self.rank * total + self.z * np.sqrt(under_root)) / grown
         # A tie that rounding could break counts as one: what is more than needed widens the interval.
         lost = np.floor(np.clip((apart - least_difference) / 2 + 1e-6, -1, apart))
