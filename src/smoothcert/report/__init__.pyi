@@ -10,6 +10,14 @@ from .figures.style import figure_svg, save_figure
 from .figures.variance_figures import write_variance_figures
 from .members import member_curves, members_to_json
 from .page.page import write_report
+from .paper.costs import ModelCost, model_costs
+from .paper.groups import group_runs
+from .paper.model_folders import read_folders
+from .paper.paper_figures import write_paper_figures
+from .paper.paper_files import PaperOrder, model_table, write_paper
+from .paper.paper_table import PaperTable
+from .paper.run_table import run_table
+from .paper.seed_group import SeedGroup
 from .summary import Summary
 from .tables.accuracy_cells import percent
 from .tables.attack_table import attack_to_json, print_attack
@@ -17,6 +25,7 @@ from .tables.blocks import make_table
 from .tables.cost_columns import time_factor
 from .tables.description_lines import describe_lines
 from .tables.listings import LISTINGS, Listing, print_listing
+from .tables.paper_tables import print_paper_table
 from .tables.per_input_table import per_input_to_json, print_per_input
 from .tables.preview_table import print_preview
 from .tables.recipe_sources import print_sources
@@ -29,6 +38,10 @@ from .wording import describe_indices
 __all__ = [
     "LISTINGS",
     "Listing",
+    "ModelCost",
+    "PaperOrder",
+    "PaperTable",
+    "SeedGroup",
     "Summary",
     "SweepRow",
     "attack_figure",
@@ -39,15 +52,19 @@ __all__ = [
     "describe_indices",
     "describe_lines",
     "figure_svg",
+    "group_runs",
     "images_figure",
     "make_table",
     "member_curves",
     "members_to_json",
+    "model_costs",
+    "model_table",
     "p_hat_figure",
     "per_input_to_json",
     "percent",
     "print_attack",
     "print_listing",
+    "print_paper_table",
     "print_per_input",
     "print_preview",
     "print_sources",
@@ -55,7 +72,9 @@ __all__ = [
     "print_sweep",
     "print_tables",
     "print_variance",
+    "read_folders",
     "returned_by_phase",
+    "run_table",
     "sample_reduction",
     "save_figure",
     "say",
@@ -63,6 +82,8 @@ __all__ = [
     "time_reduction",
     "variance_to_json",
     "votes_figure",
+    "write_paper",
+    "write_paper_figures",
     "write_report",
     "write_variance_figures",
 ]

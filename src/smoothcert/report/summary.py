@@ -40,6 +40,7 @@ class Summary:
         default: what the default bound proves from the same votes, for a run that bounds the runner-up.
         told: which radii the certificates can speak of, where that is known; by default what the manifest says.
         ignored: columns of a log that were not read.
+        run: the run itself, where there is one, for its counts.
 
     Made from these once: `images`, their number; `acr`, the average certified radius; `abstained`, the share of images
     without a class; `largest_radius`, the largest certified one of a correctly certified image.
@@ -56,6 +57,7 @@ class Summary:
     default: Results | None = None
     told: Reach | None = None
     ignored: tuple[str, ...] = ()
+    run: Run | None = None
     images: int = field(init=False)
     acr: float = field(init=False)
     abstained: float = field(init=False)
@@ -85,6 +87,7 @@ class Summary:
             samples=np.asarray(run.columns["samples"], dtype=np.int64),
             evaluations=np.asarray(run.columns["evaluations"], dtype=np.int64),
             cost=cost_figures(run),
+            run=run,
         )
 
     @classmethod

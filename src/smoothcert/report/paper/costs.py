@@ -1,0 +1,104 @@
+"""What models cost: size and work of a forward pass, training, and how fast their runs drew votes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from smoothcert.errors import SmoothcertError
+from smoothcert.report.paper.model_folders import ModelFolder, folder_of, read_folders
+from smoothcert.report.summary import Summary
+
+
+@dataclass(frozen=True)
+class ModelCost:
+    """Cost of one model. Not measured here: size is counted, time is what cards and runs have recorded.
+
+    Args:
+        folder: of the model.
+        parameters: numbers in its weights; None where they cannot be counted.
+        multiply_adds: of one image's pass through all its members, matrix work only, which papers call FLOPs.
+        weight_bytes: of its parameters and of the statistics of its batch norms, in memory.
+        runs: of the model.
+        fault: why size or work could not be counted; empty otherwise.
+    """
+
+    folder: ModelFolder
+    parameters: int | None
+    multiply_adds: int | None
+    weight_bytes: int | None
+    runs: tuple[Summary, ...]
+    fault: str = ""
+
+    @property
+    def is_single(self) -> bool:
+        """Whether it is one network with one head."""
+        return len(self.folder.networks) == 1 and self.folder.heads == 1
+
+    @property
+    def acr(self) -> float | None:
+        """Average certified radius, mean over its runs."""
+        return float(np.mean([run.acr for run in self.runs])) if self.runs else None
+
+    @property
+    def votes_per_second(self) -> float | None:
+        """Votes of its runs per second of one worker; None without a run, or without its time."""
+        votes = sum(int(run.samples.sum()) for run in self.runs if run.samples is not None)
+        seconds = sum(run.seconds for run in self.runs)
+        return votes / seconds if votes and seconds else None
+
+    @property
+    def seconds_per_image(self) -> float | None:
+        """Worker seconds per certified image; None without a run, or without its time."""
+        images, seconds = sum(run.images for run in self.runs), sum(run.seconds for run in self.runs)
+        return seconds / images if images and seconds else None
+
+
+def model_costs(paths: Sequence[str | Path], summaries: Sequence[Summary] = ()) -> list[ModelCost]:
+    """Return the costs of models, in the order given; weights are read, and nothing is run.
+
+    Args:
+        paths: folders of models or ensembles.
+        summaries: runs, among which those of the models are found by the digest of the weights.
+    """
+    folders = read_folders(paths)
+    costs = []
+    for folder in folders.values():
+        runs = tuple(one for one in summaries if folder_of(one, folders) is folder)
+        try:
+            costs.append(ModelCost(folder, *_counted(folder.path), runs))
+        except SmoothcertError as error:  # code of the user's own, say, which is not run here
+            costs.append(ModelCost(folder, None, None, None, runs, str(error)))
+    return costs
+
+
+def drawn_together(summaries: Sequence[Summary]) -> list[Summary]:
+    """Return the runs whose votes came from the same forward passes as those of another: each has the time of all.
+
+    Two runs never take exactly as long for one image, to the last digit, unless the same clock was read for both.
+    """
+    clocks: dict[tuple[int, float], set[str]] = {}
+    for one in summaries:
+        if one.run is not None:
+            for index, seconds in zip(one.run.columns["idx"], one.run.columns["seconds"], strict=True):
+                if seconds:
+                    clocks.setdefault((index, seconds), set()).add(str(one.manifest["model"]))
+    shared = {model for models in clocks.values() if len(models) > 1 for model in models}
+    return [one for one in summaries if one.manifest.get("model") in shared]
+
+
+def _counted(path: Path) -> tuple[int, int | None, int | None]:
+    """Return parameters, multiply-adds and bytes of weights; work is counted where nothing is computed."""
+    import torch
+
+    from smoothcert.folders import load_model
+    from smoothcert.networks import multiply_adds_of, parameters_of
+
+    model, card = load_model(path)
+    parameters = parameters_of(model)
+    stored = sum(tensor.numel() * tensor.element_size() for tensor in model.state_dict().values())
+    work = multiply_adds_of(model.to("meta"), torch.empty(tuple(card.input_shape), device="meta"))
+    return parameters, work, stored or None
