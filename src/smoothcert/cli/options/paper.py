@@ -113,8 +113,7 @@ class PaperFiles:
             costs=costs,
             bold=self.bold,
         )
-        for line in report.write_paper(summaries, order, radii):
-            report.say(line, error=True)
+        report.write_paper(summaries, order, radii, tell=lambda line: report.say(line, error=True))
         if costs is not None and Path("-") not in (self.latex, self.markdown, self.csv):
             report.print_paper_table(costs)
 

@@ -84,7 +84,7 @@ _COLUMNS = (
         "training_seconds_per_epoch",
         lambda c: c.folder.seconds_per_epoch,
         lambda v: f"{v:.3g}",
-        "S/epoch, training: seconds that the cards tell, added up over networks, as if trained one after the other.",
+        "s/epoch, training: seconds that the cards tell, added up over networks, as if trained one after the other.",
     ),
     _Column("training", "training_seconds", lambda c: c.folder.seconds, show_duration, is_factor=True),
     _Column(
@@ -92,7 +92,7 @@ _COLUMNS = (
         "votes_per_worker_second",
         lambda c: c.votes_per_second,
         lambda v: f"{v:,.0f}",
-        "Votes/s, s/image: votes and images per second of one worker, as the runs recorded them on their machine.",
+        "votes/s, s/image: votes and images per second of one worker, as the runs recorded them on their machine.",
     ),
     _Column(
         "s/image",
@@ -185,5 +185,8 @@ def _notes(
             yield f"{cost.folder.path}: size not counted: {cost.fault}."
         if cost.folder.is_fine_tuned:
             yield f"{cost.folder.path} was fine-tuned: the training of its members before that is not counted."
+        if cost.others:
+            names = ", ".join(one.name for one in cost.others)
+            yield f"{cost.folder.path}: not counted, because others have no run under their settings: {names}."
         if not cost.runs:
-            yield f"{cost.folder.path}: no run of it was given, so no ACR and no speed."
+            yield f"{cost.folder.path}: no run of it to compare, so no ACR and no speed."

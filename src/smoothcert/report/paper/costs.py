@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from smoothcert.errors import SmoothcertError
+from smoothcert.report.members import run_setting
 from smoothcert.report.paper.model_folders import ModelFolder, folder_of, read_folders
 from smoothcert.report.summary import Summary
 
@@ -22,7 +23,8 @@ class ModelCost:
         parameters: numbers in its weights; None where they cannot be counted.
         multiply_adds: of one image's pass through all its members, matrix work only, which papers call FLOPs.
         weight_bytes: of its parameters and of the statistics of its batch norms, in memory.
-        runs: of the model.
+        runs: of the model, under the settings that most of the models share.
+        others: further runs of it, which are not counted.
         fault: why size or work could not be counted; empty otherwise.
     """
 
@@ -31,6 +33,7 @@ class ModelCost:
     multiply_adds: int | None
     weight_bytes: int | None
     runs: tuple[Summary, ...]
+    others: tuple[Summary, ...] = ()
     fault: str = ""
 
     @property
@@ -64,15 +67,25 @@ def model_costs(paths: Sequence[str | Path], summaries: Sequence[Summary] = ()) 
         paths: folders of models or ensembles.
         summaries: runs, among which those of the models are found by the digest of the weights.
     """
-    folders = read_folders(paths)
-    costs = []
+    folders, costs = read_folders(paths), []
+    shared = _shared_setting([one for one in summaries if folder_of(one, folders) is not None])
     for folder in folders.values():
-        runs = tuple(one for one in summaries if folder_of(one, folders) is folder)
+        own = [one for one in summaries if folder_of(one, folders) is folder]
+        runs = tuple(one for one in own if repr(run_setting(one)) == shared)
+        others = tuple(one for one in own if repr(run_setting(one)) != shared)
         try:
-            costs.append(ModelCost(folder, *_counted(folder.path), runs))
+            costs.append(ModelCost(folder, *_counted(folder.path), runs, others))
         except SmoothcertError as error:  # code of the user's own, say, which is not run here
-            costs.append(ModelCost(folder, None, None, None, runs, str(error)))
+            costs.append(ModelCost(folder, None, None, None, runs, others, str(error)))
     return costs
+
+
+def _shared_setting(runs: Sequence[Summary]) -> str | None:
+    """Return the settings under which most different models were certified; the first of several."""
+    models: dict[str, set[str]] = {}
+    for one in runs:
+        models.setdefault(repr(run_setting(one)), set()).add(str(one.manifest["model"]))
+    return max(models, key=lambda setting: len(models[setting]), default=None)
 
 
 def drawn_together(summaries: Sequence[Summary]) -> list[Summary]:

@@ -26,7 +26,7 @@ _TEXT = {
     "`": r"\textasciigrave{}",
     "[": "{[}",  # after the end of a row it would begin a length
     "*": "{*}",  # there too
-    "–": "--",
+    "–": r"\textendash{}",
     "±": r"$\pm$",
     "×": r"$\times$",
     "≥": r"$\geq$",

@@ -16,6 +16,7 @@ from smoothcert.report.figures.style import FORMS, save_figure
 from smoothcert.report.figures.theory_figure import predicting_pairs, theory_figure
 from smoothcert.report.paper.acr_series import Folders, over_heads, over_members, over_time
 from smoothcert.report.paper.seed_group import SeedGroup
+from smoothcert.report.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,7 +44,11 @@ class PaperFigures:
 
 
 def write_paper_figures(
-    groups: Sequence[SeedGroup], folder: str | Path, models: Folders | None = None
+    groups: Sequence[SeedGroup],
+    folder: str | Path,
+    models: Folders | None = None,
+    *,
+    on_file: Callable[[Path], None] = lambda path: None,
 ) -> PaperFigures:
     """Write each figure that there are data for as PDF, SVG and PNG, in one style; the same bytes for the same data.
 
@@ -51,6 +56,7 @@ def write_paper_figures(
         groups: what `group_runs` returned, at least one, radii in one norm.
         folder: where to write; made if missing.
         models: what `read_folders` returned: folders of the runs' models, which tell heads and time of training.
+        on_file: called with each file, once it is there.
     """
     summaries = [one for group in groups for one in group.members]
     norms = {one.reach.norm for one in summaries} - {None}
@@ -71,6 +77,7 @@ def write_paper_figures(
         for form in sorted(FORMS):
             written.append(Path(folder) / f"{sketch.name}.{form}")
             save_figure(figure, written[-1])
+            on_file(written[-1])
     return PaperFigures(tuple(written), left_out)
 
 
@@ -139,5 +146,12 @@ def _of_votes(groups: Sequence[SeedGroup]) -> Iterator[_Sketch]:
         "votes": lambda: votes_figure(pooled),
         "log_probability_gap": lambda: log_gap_figure(known),
     }
+    if known and not any(_varies(one) for one in pooled):
+        del drawings["votes"]
+        yield _Sketch("votes", None, "every image of a run had equally many votes")
     for name, draw in drawings.items():
         yield _Sketch(name, draw if known else None, _NO_VOTES, without)
+
+
+def _varies(summary: Summary) -> bool:
+    return summary.samples is not None and len(set(summary.samples.tolist())) > 1

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,9 @@ from smoothcert.report.paper.paper_table import PaperTable
 from smoothcert.report.paper.run_table import run_table
 from smoothcert.report.paper.text_tables import csv_table, markdown_tables
 from smoothcert.report.summary import Summary
+
+if TYPE_CHECKING:
+    from smoothcert.report.paper.model_folders import ModelFolder
 
 STANDARD_OUTPUT = Path("-")
 
@@ -51,38 +55,45 @@ class PaperOrder:
 
 
 def write_paper(
-    summaries: Sequence[Summary], order: PaperOrder, radii: NDArray[np.float64] | None = None
-) -> Iterator[str]:
-    """Write what was ordered; yield one line about every file, and about every figure that there are no data for.
+    summaries: Sequence[Summary],
+    order: PaperOrder,
+    radii: NDArray[np.float64] | None = None,
+    *,
+    tell: Callable[[str], None] = lambda line: None,
+) -> None:
+    """Write what was ordered, and tell one line about every file and every figure that there are no data for.
 
-    Everything is checked and every table made before the first file is written.
+    Tables are made, and folders of models read, before the first file is written.
 
     Args:
         summaries: of runs and logs, at least one.
         order: what to write.
         radii: where tables read certified accuracy, as `named_radii` gives them; some that suit all by default.
+        tell: called with each line, once its file is there.
     """
-    for path in (order.latex, order.markdown, order.csv):
+    tables_of_costs = (beside(order.csv),) if order.csv is not None and order.costs is not None else ()
+    for path in (order.latex, order.markdown, order.csv, *tables_of_costs):
         if path is not None and path != STANDARD_OUTPUT:
             check_target(path)
     groups = group_runs(summaries, order.groups, by_name=not order.each_run)
     tables = [run_table(groups, envelopes=order.envelopes, radii=radii, bold=order.bold)]
     if order.costs is not None:
         tables.append(order.costs)
-    texts = {order.latex: latex_tables, order.markdown: markdown_tables}
-    for path, write in texts.items():
+    folders = _folders(order.models) if order.figures is not None else {}
+    for path, write in ((order.latex, latex_tables), (order.markdown, markdown_tables)):
         if path is not None:
-            yield from _write(path, write(tables))
+            _write(path, write(tables), tell)
     if order.csv is not None:
         for place, table in zip((order.csv, beside(order.csv)), tables, strict=False):
-            yield from _write(place, csv_table(table))
+            _write(place, csv_table(table), tell)
     if order.figures is not None:
-        from smoothcert.report.paper.model_folders import read_folders
         from smoothcert.report.paper.paper_figures import write_paper_figures
 
-        drawn = write_paper_figures(groups, order.figures, read_folders(order.models))
-        yield from (f"wrote {path}" for path in drawn.written)
-        yield from (f"no figure {name}: {reason}" for name, reason in drawn.left_out.items())
+        drawn = write_paper_figures(
+            groups, order.figures, folders, on_file=lambda path: tell(f"wrote {path}")
+        )
+        for name, reason in drawn.left_out.items():
+            tell(f"no figure {name}: {reason}")
 
 
 def model_table(summaries: Sequence[Summary], models: Sequence[str | Path]) -> PaperTable:
@@ -98,15 +109,23 @@ def model_table(summaries: Sequence[Summary], models: Sequence[str | Path]) -> P
     return cost_table(model_costs(models, summaries))
 
 
+def _folders(models: Sequence[str | Path]) -> Mapping[str, ModelFolder]:
+    if not models:
+        return {}
+    from smoothcert.report.paper.model_folders import read_folders
+
+    return read_folders(models)
+
+
 def beside(path: Path) -> Path:
     """Return where the table of costs stands beside that of runs, which has other columns."""
     return path if path == STANDARD_OUTPUT else path.with_name(f"{path.stem}-costs{path.suffix}")
 
 
-def _write(path: Path, text: str) -> Iterator[str]:
-    """Write a text to a file or to standard output; yield what is to be said of it."""
+def _write(path: Path, text: str, tell: Callable[[str], None]) -> None:
+    """Write a text to a file, and tell so, or to standard output."""
     if path == STANDARD_OUTPUT:
         sys.stdout.write(text)
         return
     write_atomically(path, text)
-    yield f"wrote {path}"
+    tell(f"wrote {path}")
