@@ -6,6 +6,7 @@ import pytest
 from hypothesis import settings
 
 import smoothcert as sc
+from browser import started
 from outside import Outside
 
 # The same examples every time, and no clock: HYPOTHESIS_PROFILE=explore looks at others, and at many more.
@@ -38,3 +39,10 @@ def outside(tmp_path_factory, monkeypatch):
     packages = Outside(tmp_path_factory.mktemp("packages"), monkeypatch)
     yield packages
     packages.remove()
+
+
+@pytest.fixture(scope="session")
+def browser():
+    """A real browser; tests that need one are skipped where there is none."""
+    with started() as running:
+        yield running

@@ -19,10 +19,14 @@ LOG = "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t7\t7\t{}\t1\t0:00:01\n1\t2
 
 @opt.unfolded
 def command(
-    paths: Annotated[list[Path], opt.path_argument("PATH...", "Runs and logs.")], paper: opt.PaperFiles
+    paths: Annotated[list[Path], opt.path_argument("PATH...", "Runs and logs.")],
+    paper: opt.PaperFiles,
+    model: Annotated[list[Path] | None, opt.path_option("--model", text="Folder of a model.")] = None,
 ) -> None:
     """Write what papers need."""
-    paper.write([report.Summary.of_path(path) for path in paths])
+    named = report.named_paths(paths)
+    summaries = [report.Summary.of_path(path).renamed(name) for name, path in named.items()]
+    paper.write(summaries, models=model or (), paths=named)
 
 
 @pytest.fixture
@@ -73,21 +77,21 @@ def test_figures_tell_what_they_lack(paper):
 def test_costs_are_printed_and_written_beside(paper, tmp_path):
     metrics = {"seconds": 5.0, "epoch": 2.0, "peak_memory_mb": 9.0}
     folder = save_network(tmp_path / "model", 1, metrics=metrics)
-    code, out, err = paper("--costs", "--models", folder, "--csv", "t.csv")
+    code, out, err = paper("--costs", "--model", folder, "--csv", "t.csv")
     assert code == 0
     assert "Cost of models" in out
     assert "no run of it to compare" in " ".join(out.split())
     assert err.splitlines() == ["wrote t.csv", "wrote t-costs.csv"]
     (row,) = csv.DictReader(io.StringIO(Path("t-costs.csv").read_text()))
     assert (row["model"], row["training_seconds"], row["networks"]) == (str(folder), "5.0", "1")
-    _, out, _ = paper("--costs", "--models", folder, "--latex", "-")
+    _, out, _ = paper("--costs", "--model", folder, "--latex", "-")
     assert out.count(r"\begin{tabular}") == out.count(r"\end{tabular}") == 2
 
 
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (["--costs"], "--models FOLDER"),
+        (["--costs"], "give it by --model"),
         (["--group", "a=a-seed0.tsv"], "add --latex, --markdown or --csv"),
         (["--bold", "--csv", "-"], "--bold changes tables"),
         (["--envelope", "a=a-seed0.tsv,a-seed1.tsv", "--figures", "f"], "--envelope changes tables"),
@@ -98,7 +102,7 @@ def test_costs_are_printed_and_written_beside(paper, tmp_path):
         (["--csv", "-", "--group", "a=none.tsv"], "not among the runs and logs"),
         (["--csv", "."], "names no file"),
         (["--figures", "a-seed0.tsv"], "is a file; choose a folder"),
-        (["--figures", "f", "--csv", "t.csv", "--models", "nowhere"], "nowhere"),
+        (["--figures", "f", "--csv", "t.csv", "--model", "nowhere"], "nowhere"),
         (["--latex", ""], "--latex is empty"),
     ],
 )

@@ -2,13 +2,11 @@
 
 import io
 import sys
-import warnings
 from dataclasses import replace
 from subprocess import run as run_process
 
 import numpy as np
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 import smoothcert as sc
@@ -19,13 +17,11 @@ from smoothcert.report import (
     Summary,
     certified_accuracy_figure,
     figure_svg,
-    images_figure,
     p_hat_figure,
     save_figure,
     votes_figure,
 )
 from smoothcert.report.figures.accuracy_curve import accuracy_steps, grid_radii
-from smoothcert.report.figures.images_figure import extremes
 from truth import half_space
 
 
@@ -151,75 +147,6 @@ def test_logs_without_votes_are_left_out_or_refused(summary):
             draw([log])
     with pytest.raises(InvalidArgumentError, match="at least one run"):
         certified_accuracy_figure([])
-
-
-def test_images_are_the_ends_of_the_run(run, dataset):
-    top, bottom = extremes(run, 8)
-    radius, correct = run.results.radius, run.results.correct
-    assert radius[top["easiest"]].min() >= radius[bottom["hardest"]].max()
-    assert correct[top["easiest"]].all()
-    assert correct[bottom["hardest"]].all()
-    assert bottom["wrong class"] == [len(dataset) - 1]
-    assert all(run.results.predicted[i] < 0 for i in top.get("abstained", []))
-    drawn = [place for row in (top, bottom) for places in row.values() for place in places]
-    assert len(drawn) == len(set(drawn)) == len(images_figure(run, dataset, count=8).axes)
-
-
-@pytest.mark.parametrize("shape", [(2,), (4, 4), (1, 4, 4), (3, 4, 4), (2, 3, 3)])
-@pytest.mark.parametrize("count", [1, 5])
-def test_images_of_any_shape_draw(shape, count):
-    dataset = make_dataset(shape, count)
-    figure = images_figure(make_run(dataset, sc.FixedSample(n0=10, n=100)), dataset)
-    assert len(figure.axes) == count
-    assert figure_svg(figure) == figure_svg(figure)
-
-
-NAMES = {
-    "digits": ("0", "1"),
-    "longest of CIFAR-10": ("automobile", "airplane"),
-    "ImageNet": ("German short-haired pointer", "Appenzeller Sennenhund"),
-    "capitals": ("WWWWWWWWWWWWWWWW", "MMMMMMMMMMMM"),
-    "wide letters": ("金魚金魚金魚金魚金魚金魚", "鯨鯨鯨鯨鯨鯨鯨鯨"),
-}
-
-
-@pytest.mark.parametrize("names", NAMES.values(), ids=NAMES)
-def test_captions_of_images_keep_to_their_own_image(names):
-    dataset = make_dataset((1, 4, 4), 20, names)
-    figure = images_figure(make_run(dataset, sc.FixedSample(n0=10, n=100)), dataset)
-    figure.dpi = 72  # as in SVG: letters of other sizes are rounded to other pixels
-    figure_svg(figure)  # lays it out
-    canvas = FigureCanvasAgg(figure)
-    renderer = canvas.get_renderer()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a font may lack a letter
-        canvas.draw()
-        boxes = [axes.xaxis.label.get_window_extent(renderer) for axes in figure.axes]
-        places = [axes.get_window_extent(renderer) for axes in figure.axes]
-        headings = [axes._left_title.get_window_extent(renderer) for axes in figure.axes]
-    for i, one in enumerate(boxes):
-        assert one.y0 >= -1
-        assert not any(one.overlaps(other) for other in boxes[i + 1 :])
-        assert not any(one.overlaps(heading) for heading in headings if heading.width)
-        assert not any(one.shrunk(0.99, 0.99).overlaps(place) for place in places)
-    assert min(place.width for place in places) > 0.8 * figure.dpi  # and leave the images their room
-    words = figure.axes[0].get_xlabel().split()
-    assert words[0] == "label"
-    assert "radius" in words
-
-
-def test_a_name_of_two_words_takes_two_lines_and_a_longer_one_keeps_its_ends():
-    names = ("great white shark", "German short-haired pointer")
-    dataset = make_dataset((1, 4, 4), 4, names)
-    figure = images_figure(make_run(dataset, sc.FixedSample(n0=10, n=100)), dataset)
-    captions = {axes.get_xlabel() for axes in figure.axes}
-    assert any(caption.startswith("label\ngreat white\nshark\n") for caption in captions)
-    assert any("German\n…" in caption and "pointer" in caption for caption in captions)
-
-
-def test_images_of_another_data_set_are_refused(run):
-    with pytest.raises(InvalidArgumentError, match="digests differ"):
-        images_figure(run, make_dataset(count=13))
 
 
 def test_save_writes_png_and_svg_and_nothing_else(summary, tmp_path):

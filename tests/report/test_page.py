@@ -1,16 +1,17 @@
 """The page says the right figures, stands alone, is sound HTML and escapes what others wrote."""
 
+import json
 import re
 from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from plotly.offline import get_plotlyjs
 
 import smoothcert as sc
-from smoothcert.certificates import ACR_CAVEAT
+from smoothcert.certificates import ACR_CAVEAT, Results
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import Summary, percent, write_report
-from smoothcert.report.page import page_tables as page_module
 from truth import HalfSpace, half_space
 
 EVIL = """<script src="http://evil.example/x.js">alert(1)</script>'"&$title"""
@@ -84,10 +85,17 @@ def written(tmp_path, runs, **options):
     reader = Reader(text)
     assert len(reader.ids) == len(set(reader.ids))
     assert all(link.startswith(("#", "data:image/png;base64,")) for link in reader.links)
-    assert "http" not in text.replace(EVIL, "").replace("http://evil", "")
-    assert not reader.attributes("script")
+    assert all("src" not in script for script in reader.attributes("script"))
     assert not reader.attributes("link")
-    return reader, text
+    (policy,) = [meta["content"] for meta in reader.attributes("meta") if "http-equiv" in meta]
+    assert "default-src 'none'" in policy
+    assert "connect-src" not in policy
+    assert "http" not in policy
+    return reader, text.replace(get_plotlyjs(), "")
+
+
+def stored_data(text):
+    return json.loads(text.split('id="data">')[1].split("</script>")[0])
 
 
 def test_page_says_headline_table_and_promises(tmp_path, run, dataset):
@@ -101,7 +109,7 @@ def test_page_says_headline_table_and_promises(tmp_path, run, dataset):
     for words in (
         headline, "A note.", "images 0 to 11", ACR_CAVEAT, "one-sided", "alpha = 0.001", "ℓ₂ norm",
         "floating point", "All images at once", "max_samples 640", run.manifest["dataset"]["digest"],
-        "sigma 0.25", "Some images of ensemble", "Every image of ensemble",
+        "sigma 0.25", "Some images of ensemble", "List of images",
     ):  # fmt: skip
         assert words in page.text
     low, _ = run.results.certified_accuracy_interval([0.2])
@@ -118,7 +126,7 @@ def test_the_coloured_row_is_that_of_the_headline(tmp_path, dataset):
     _, text = written(tmp_path, runs)
     table = text.split('<table class="results">')[1].split("</table>")[0]
     assert "average of 2" in table.split("</tr>")[-2]  # curves of members stand below the runs
-    (coloured,) = re.findall(r'<tr class="main">.*?</tr>', table, flags=re.DOTALL)
+    (coloured,) = re.findall(r'<tr class="main" data-run="2">.*?</tr>', table, flags=re.DOTALL)
     assert '<span class="name">ensemble</span>' in coloured
     assert "ensemble certifies" in Reader(text).text
     assert "tr.main" in text
@@ -129,7 +137,7 @@ def test_the_coloured_row_is_that_of_the_headline(tmp_path, dataset):
 def test_what_scrolls_says_so_where_the_screen_is_narrow(tmp_path, run, dataset):
     page, text = written(tmp_path, {"a": run}, dataset=dataset)
     hints = [found for found in page.attributes("p") if found.get("class") == "hint"]
-    assert len(hints) == 4  # results, two wide figures, every image
+    assert len(hints) == 1  # the results
     assert all(hint["aria-hidden"] == "true" for hint in hints)  # the regions have labels that say it
     narrow = re.search(r"@media screen and \(max-width: 36rem\) \{(.*?)\n\}", text, flags=re.DOTALL)[1]
     assert ".hint { display: block; }" in narrow
@@ -139,11 +147,12 @@ def test_page_is_accessible(tmp_path, run, dataset):
     page, text = written(tmp_path, {"a": run}, dataset=dataset)
     assert page.attributes("html") == [{"lang": "en"}]
     assert [tag for tag, _ in page.tags].count("h1") == 1
-    assert len(page.attributes("svg")) == 4
-    assert all(svg["role"] == "img" and svg["aria-label"] for svg in page.attributes("svg"))
+    plots = [found for found in page.attributes("div") if "plot" in found.get("class", "")]
+    assert len(plots) == 7
+    assert all(plot["role"] == "img" and plot["aria-label"] for plot in plots)
+    assert all(picture["alt"] for picture in page.attributes("img"))
     assert all(head["scope"] in ("row", "col") for head in page.attributes("th"))
     assert "prefers-color-scheme: dark" in text
-    assert len(page.attributes("details")) == 2
 
 
 def test_page_is_the_same_twice(tmp_path, run, dataset):
@@ -156,8 +165,12 @@ def test_everything_is_escaped(tmp_path):
     page, text = written(
         tmp_path, {"a": make_run(dataset), EVIL: make_run(dataset)}, title=EVIL, notes=[EVIL], dataset=dataset
     )
-    assert "<script" not in text
+    assert [script.get("type") for script in page.attributes("script")] == ["application/json", None, None]
+    assert "<script src" not in text
     assert page.text.count(EVIL) >= 5
+    data = stored_data(text)  # what the script reads is what others wrote, and none of it ends the element
+    assert [run["name"] for run in data["runs"]] == ["a", EVIL]
+    assert data["classNames"] == [EVIL, "</svg>-->"]
 
 
 @pytest.mark.parametrize("count", [1, 3, 8])
@@ -165,7 +178,6 @@ def test_any_number_of_runs(tmp_path, run, count):
     page, _ = written(tmp_path, {f"member-{i}": run for i in range(count)})
     assert ("best of the others" in page.text) == (count > 2)
     assert f"member-{count - 1} certifies" in page.text
-    assert len(page.attributes("svg")) == 3
 
 
 def test_all_abstained(tmp_path):
@@ -208,14 +220,75 @@ def test_unfinished_run_is_named(tmp_path, run):
     part = sc.Run(
         "part", {**run.manifest, "indices": list(range(99))}, run._rows, run.final_counts, run.final_phases
     )
-    assert "part is unfinished: 12 of its 99 images are in." in written(tmp_path, {"part": part})[0].text
+    assert (
+        "part is unfinished: 12 of its 99 images are in. Hard images end last"
+        in written(tmp_path, {"part": part})[0].text
+    )
 
 
-def test_a_long_table_is_cut_and_says_so(tmp_path, run, monkeypatch):
-    monkeypatch.setattr(page_module, "MOST_ROWS", 5)
-    page, text = written(tmp_path, {"a": run})
-    assert "The first 5 of 12 images" in page.text
-    assert text.split('class="certificates"')[1].count("<tr>") == 1 + 5
+def test_the_script_draws_what_the_run_holds_rounded_in_the_safe_direction(tmp_path, dataset):
+    run = make_run(dataset, procedure=sc.FixedSample(n0=10, n=500))
+    _, text = written(tmp_path, {"fixed": run})
+    (stored,) = stored_data(text)["runs"]
+    columns = stored["images"]
+    assert columns["index"] == run.columns["idx"]
+    assert columns["label"] == run.columns["label"]
+    assert columns["predicted"] == run.results.predicted.tolist()
+    assert columns["votes"] == run.columns["samples"]
+    for told, exact in ((columns["radius"], run.results.radius), (columns["share"], run.p_hat)):
+        assert all(0 <= b - a < 1.001e-5 for a, b in zip(told, exact, strict=True))
+    curve = stored["curve"]
+    exact = 100 * run.certified_accuracy(curve["radii"])
+    low, high = run.results.certified_accuracy_interval(np.array(curve["radii"]))
+    assert all(0 <= b - a < 0.0101 for a, b in zip(curve["shares"], exact, strict=True))
+    assert all(a <= 100 * b + 1e-9 for a, b in zip(curve["low"], low, strict=True))
+    assert all(a >= 100 * b - 1e-9 for a, b in zip(curve["high"], high, strict=True))
+
+
+def test_a_long_curve_is_thinned_downwards(tmp_path):
+    rng = np.random.default_rng(0)
+    radius = np.sort(rng.uniform(0, 2, 3000))
+    index = np.arange(3000)
+    results = Results(index, index * 0, index * 0, radius)
+    log = Summary("log", results, 1.0)
+    _, text = written(tmp_path, {"log": log})
+    curve = stored_data(text)["runs"][0]["curve"]
+    assert len(curve["radii"]) <= 401
+    for r in rng.uniform(0, 2, 500):
+        truth = 100 * results.certified_accuracy([r])[0]
+        place = np.searchsorted(curve["radii"], r, side="left")
+        drawn = curve["shares"][place] if place < len(curve["shares"]) else 0.0
+        assert drawn <= truth + 1e-9
+        assert drawn >= truth - 0.5
+
+
+def test_logs_alone_make_a_page_that_says_what_it_does_not_know(tmp_path):
+    results = Results(
+        np.arange(4), np.array([0, 1, 2, 0]), np.array([0, 1, -1, 2]), np.array([0.5, 1.0, 0.0, 0.2])
+    )
+    page, text = written(tmp_path, {"mine": Summary("path/to.tsv", results, 3.0)})
+    assert "mine certifies" in page.text
+    assert "Logs of the field tell neither settings nor seeds" in page.text
+    assert "logs do not tell theirs" in page.text
+    stored = stored_data(text)
+    assert stored["runs"][0]["images"]["votes"] is None
+    assert stored["runs"][0]["images"]["share"] is None
+    assert "SampleRF" not in page.text
+
+
+def test_cost_and_the_command_are_on_the_page(tmp_path, classifier, model_folder, digits, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    procedure = sc.Sequential(radii=(0, 0.2), max_samples=320)
+    run = sc.certify(classifier, digits, procedure=procedure, seed=3, indices=range(4), out="runs/a")
+    run = sc.Run.open("runs/a")
+    page, _ = written(tmp_path, {"a": run}, reference=Summary.of_run(run))
+    assert "SampleRF" in page.text
+    assert "TimeRF" in page.text
+    assert "smoothcert certify" in page.text
+    assert "--seed 3" in page.text
+    in_memory = make_run(make_dataset([0.1, 0.9]))
+    page, _ = written(tmp_path, {"a": in_memory})
+    assert "repeat it there with the seed above" in page.text
 
 
 def test_what_cannot_be_compared_is_refused(tmp_path, run, dataset):

@@ -1,5 +1,7 @@
 """Costs of models: sizes against the weights' files, times against the cards, speed against the runs."""
 
+import shutil
+
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
@@ -172,6 +174,18 @@ def test_what_cannot_be_counted_is_told_and_exchanged_members_are_refused(home, 
     card.write_text((tmp_path / "m0" / "model.json").read_text())
     with pytest.raises(InvalidArgumentError, match=r"member \.\./m1 of .* has changed"):
         read_folders([tmp_path / "e"])
+
+
+def test_folders_are_found_where_runs_say_they_were_if_the_weights_are_the_runs(tmp_path):
+    folder = trained(tmp_path / "m", 3, 12.0)
+    classifier, images = sc.load_classifier(folder), sc.load_dataset("digits")
+    procedure = sc.FixedSample(n0=16, n=64)
+    sc.certify(classifier, images, indices=[0], procedure=procedure, seed=1, workers=1, out=tmp_path / "run")
+    (cost,) = model_costs([], [Summary.of_path(tmp_path / "run")])
+    assert (cost.folder.seconds, cost.folder.path.name, len(cost.runs)) == (12.0, "m", 1)
+    shutil.rmtree(folder)
+    trained(tmp_path / "m", 4)  # another model at the same place
+    assert model_costs([], [Summary.of_path(tmp_path / "run")]) == []
 
 
 def test_one_folder_given_twice_is_one_row(home):

@@ -168,7 +168,7 @@ class TestFiles:
         assert {path.name for path in (tmp_path / "new").iterdir()} == {path.name for path in made.written}
         assert sorted(path.suffix for path in made.written) == sorted([".pdf", ".png", ".svg"] * len(names))
         assert set(made.left_out) == FIGURES - names
-        assert "--models" in made.left_out["acr_over_heads"]
+        assert "--model" in made.left_out["acr_over_heads"]
         assert "seeds of the noise" in made.left_out["theory_and_observation"]
         for path in made.written[-3:]:  # the same bytes twice
             series = over_members([one for group in groups for one in group.members], {})

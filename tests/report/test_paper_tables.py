@@ -4,6 +4,7 @@ import csv
 import io
 import statistics
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -86,6 +87,23 @@ def test_names_that_differ_in_a_trailing_seed_are_one_group(names, groups):
     logs = [log(name, seed) for seed, name in enumerate(names)]
     assert [group.name for group in group_runs(logs)] == groups
     assert [group.name for group in group_runs(logs, by_name=False)] == names
+
+
+def test_shortened_names_are_grouped_by_their_paths():
+    paths = {
+        "seed-0": "x/a/seed-0",
+        "seed-1": "x/a/seed-1",
+        "b-seed0": "b-seed0",
+        "mine-seed0": "c",
+        "mine-seed1": "d",
+    }
+    logs = [log(name, seed) for seed, name in enumerate(paths)]
+    groups = group_runs(logs, paths={name: Path(path) for name, path in paths.items()})
+    assert [(group.name, group.seeds) for group in groups] == [("a", 2), ("b-seed0", 1), ("mine", 2)]
+    alike = ["p/a/seed0", "p/a/seed1", "q/a/seed0", "q/a/seed1"]
+    logs = [log(name, seed) for seed, name in enumerate(alike)]
+    groups = group_runs(logs, paths={name: Path(name) for name in alike})
+    assert [group.name for group in groups] == ["p/a", "q/a"]  # both would be called a
 
 
 def test_groups_are_named_by_hand_and_one_path_is_another_name():

@@ -5,14 +5,14 @@ from .figures.curves import (
     p_hat_figure,
     votes_figure,
 )
-from .figures.images_figure import images_figure
 from .figures.style import figure_svg, save_figure
 from .figures.variance_figures import write_variance_figures
 from .members import member_curves, members_to_json
+from .names import named_paths
 from .page.page import write_report
 from .paper.costs import ModelCost, model_costs
 from .paper.groups import group_runs
-from .paper.model_folders import read_folders
+from .paper.model_folders import find_folders, read_folders
 from .paper.paper_figures import write_paper_figures
 from .paper.paper_files import PaperOrder, model_table, write_paper
 from .paper.paper_table import PaperTable
@@ -52,13 +52,14 @@ __all__ = [
     "describe_indices",
     "describe_lines",
     "figure_svg",
+    "find_folders",
     "group_runs",
-    "images_figure",
     "make_table",
     "member_curves",
     "members_to_json",
     "model_costs",
     "model_table",
+    "named_paths",
     "p_hat_figure",
     "per_input_to_json",
     "percent",

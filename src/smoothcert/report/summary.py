@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -111,6 +111,10 @@ class Summary:
         log = read_log(path, target)
         seconds = float(log.seconds.sum())
         return cls(str(path), log.results, seconds, told=log.reach, ignored=log.ignored)
+
+    def renamed(self, name: str) -> Summary:
+        """Return the same under another name."""
+        return replace(self, name=name)
 
     @property
     def setting(self) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -36,6 +36,7 @@ class Run:
         final_phases: that phase.
         chosen: the class that each image's selecting votes chose, where the procedure bounds the runner-up.
         reach: which radii it can speak of, where its maker knows; what the manifest says by default.
+        places: where its model, weights and data were, by the run's own word, which anybody may have changed.
 
     `columns` holds the rows column by column, by name.
     """
@@ -49,8 +50,10 @@ class Run:
         final_phases: list[str],
         chosen: list[int] | None = None,
         reach: Reach | None = None,
+        places: Mapping[str, Path] | None = None,
     ) -> None:
         self.name, self.manifest = name, manifest
+        self.places: Mapping[str, Path] = {} if places is None else places
         self._rows = [CertificateRow(*row) for row in rows]
         self.columns: dict[str, list[Any]] = {
             name: [row[place] for row in self._rows] for place, name in enumerate(COLUMNS)
@@ -84,7 +87,8 @@ class Run:
             [int(end.votes.argmax()) for end in first] if manifest["procedure"].get("runner_up") else None
         )
         counts = [Counts(end.votes, end.drawn, end.evaluations) for end in last]
-        return cls(name, manifest, rows, counts, [end.phase for end in last], chosen, reach)
+        places = {} if database.folder is None else _places(database)
+        return cls(name, manifest, rows, counts, [end.phase for end in last], chosen, reach, places)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -156,7 +160,9 @@ class Run:
             for row, radius in zip(self._rows, np.atleast_1d(radii), strict=True)
         ]
         manifest = in_norm(self.manifest, norm)
-        return Run(self.name, manifest, rows, self.final_counts, self.final_phases, self._chosen)
+        return Run(
+            self.name, manifest, rows, self.final_counts, self.final_phases, self._chosen, places=self.places
+        )
 
     @cached_property
     def p_hat(self) -> NDArray[np.float64]:
@@ -190,3 +196,14 @@ class Run:
             frame.loc[self.default_results.predicted < 0, "predicted_default"] = pd.NA
             frame["radius_default"] = self.default_results.radius
         return frame
+
+
+def _places(database: RunDatabase) -> dict[str, Path]:
+    """Return the places that a run noted, as seen from its folder; what is no place is left out."""
+    assert database.folder is not None
+    noted = database.rows("SELECT field, value FROM origin")
+    return {
+        field: (database.folder / place).resolve()
+        for field, place in noted
+        if isinstance(field, str) and isinstance(place, str) and "\0" not in place
+    }

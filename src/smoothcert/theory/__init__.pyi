@@ -1,5 +1,6 @@
 from .equal_inference import ExpectedRun, equal_inference, expected_run
 from .first_stage import FirstStage, first_stage
+from .log_probability_gap import LogProbabilityGaps, log_probability_gaps
 from .member_covariance import MemberCovariance
 from .member_logits import MemberEnsemble, MemberLogits, collect_member_logits
 from .orthant import orthant_probability
@@ -28,6 +29,7 @@ __all__ = [
     "NO_CERTIFICATE",
     "ExpectedRun",
     "FirstStage",
+    "LogProbabilityGaps",
     "MarginLaw",
     "MemberCovariance",
     "MemberEnsemble",
@@ -49,6 +51,7 @@ __all__ = [
     "length",
     "log_ball_volume",
     "log_mean_volume",
+    "log_probability_gaps",
     "margin_laws",
     "mean_radii",
     "observed_ratios",

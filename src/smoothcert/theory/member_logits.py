@@ -18,9 +18,8 @@ from smoothcert.networks import padded
 from smoothcert.noise import NoiseLaw
 from smoothcert.progress import progress
 from smoothcert.sampling import single_threaded_torch
-from smoothcert.seeding import KeyedGenerator, stream_key
-
-_ROWS = 64  # noisy copies per forward pass, as many as a chunk of votes has
+from smoothcert.seeding import KeyedGenerator
+from smoothcert.theory.noisy_copies import noisy_batches
 
 
 @runtime_checkable
@@ -112,7 +111,7 @@ def collect_member_logits(
     ):
         for done, index in enumerate(indices, start=1):
             image = dataset.image(index)
-            batches = _noisy_batches(image, noise, noises, generator, seed, index)
+            batches = noisy_batches(image, noise, noises, generator, seed, index)
             together = torch.cat([ensemble.member_logits(batch.to(device)) for batch in batches])[:noises]
             clean.append(
                 ensemble.member_logits(padded(image.unsqueeze(0).to(device)))[0].float().cpu().numpy()
@@ -124,15 +123,3 @@ def collect_member_logits(
     if not (np.isfinite(logits.noisy).all() and np.isfinite(logits.clean).all()):
         raise ModelOutputError("a member answered with NaN or infinite logits; no variance can be computed")
     return logits
-
-
-def _noisy_batches(
-    image: torch.Tensor, noise: NoiseLaw, noises: int, generator: KeyedGenerator, seed: int, index: int
-) -> list[torch.Tensor]:
-    """Return batches of a fixed size, the last drawn whole too, so that more noises keep the first ones."""
-    batches = []
-    for chunk in range(-(-noises // _ROWS)):
-        batch = torch.empty(_ROWS, *image.shape)
-        noise.perturb(image, batch, generator.at(stream_key(seed, index, "theory", chunk)))
-        batches.append(batch)
-    return batches

@@ -6,6 +6,7 @@ from .certify_panel import certify_panel
 from .demo import run_demo
 from .describe import Description, describe
 from .normalisation import warn_normalisation
+from .page import PageParts, write_page
 from .preview import preview_run
 from .sweep import run_sweep
 
@@ -13,6 +14,7 @@ __all__ = [
     "AuditReport",
     "Description",
     "Finding",
+    "PageParts",
     "Trust",
     "attack_images",
     "audit",
@@ -23,4 +25,5 @@ __all__ = [
     "run_demo",
     "run_sweep",
     "warn_normalisation",
+    "write_page",
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -62,21 +62,12 @@ class PaperFiles:
             rich_help_panel=_PANEL,
         ),
     ] = None
-    models: Annotated[
-        list[Path] | None,
-        path_option(
-            "--models",
-            text="Folder of a model, tied to its run by the weights' digest: tells heads and training time. Again for "
-            "more.",
-            panel=_PANEL,
-        ),
-    ] = None
     costs: Annotated[
         bool,
         typer.Option(
             "--costs",
-            help="Print what the --models cost: parameters, multiply-adds, memory, training, votes per second; also "
-            "into the files of tables.",
+            help="Print what the models cost: parameters, multiply-adds, memory, training, votes per second; also into "
+            "the files of tables. Folders are those of --model, or where the runs say they were.",
             rich_help_panel=_PANEL,
         ),
     ] = False
@@ -89,27 +80,36 @@ class PaperFiles:
         """Whether anything is to be written or printed."""
         return self.costs or any((self.figures, self.latex, self.markdown, self.csv))
 
-    def write(self, summaries: Sequence[report.Summary], radii: NDArray[np.float64] | None = None) -> None:
+    def write(
+        self,
+        summaries: Sequence[report.Summary],
+        *,
+        models: Sequence[Path] = (),
+        paths: Mapping[str, Path] | None = None,
+        radii: NDArray[np.float64] | None = None,
+    ) -> None:
         """Write what was asked for, and tell every file; tables of cost are printed too.
 
         Args:
-            summaries: of the runs and logs, named as they were given.
+            summaries: of the runs and logs.
+            models: folders of their models, beside those where the runs say they were.
+            paths: of the summaries by their names, where these are not the paths themselves.
             radii: where tables read certified accuracy; some that suit all by default.
         """
         self._refuse()
         if not self.is_asked:
             return
-        models = self.models or []
         costs = report.model_table(summaries, models) if self.costs else None
         order = report.PaperOrder(
             figures=self.figures,
             latex=self.latex,
             markdown=self.markdown,
             csv=self.csv,
-            groups=_named("--group", self.group),
+            groups=_named("--group", self.group, paths or {}),
             each_run=self.each_run,
-            envelopes=_named("--envelope", self.envelope),
+            envelopes=_named("--envelope", self.envelope, paths or {}),
             models=models,
+            paths=paths,
             costs=costs,
             bold=self.bold,
         )
@@ -119,8 +119,6 @@ class PaperFiles:
 
     def _refuse(self) -> None:
         """Refuse what is told about tables and figures where none is asked for."""
-        if self.costs and not self.models:
-            raise InvalidArgumentError("--costs is about model folders; name each by --models FOLDER")
         tables = any((self.latex, self.markdown, self.csv))
         told = {
             "--group": (self.group, tables or self.figures),
@@ -136,12 +134,13 @@ class PaperFiles:
                 )
 
 
-def _named(option: str, texts: Sequence[str] | None) -> dict[str, list[str]]:
-    """Read names, each with paths: NAME=PATH,PATH."""
+def _named(option: str, texts: Sequence[str] | None, paths: Mapping[str, Path]) -> dict[str, list[str]]:
+    """Read names, each with paths or names of runs: NAME=PATH,PATH; return them with the names of the runs."""
+    names = {str(path): name for name, path in paths.items()}
     read: dict[str, list[str]] = {}
     for text in texts or ():
-        name, equals, paths = text.partition("=")
-        parts = [part.strip() for part in paths.split(",")]
+        name, equals, listed = text.partition("=")
+        parts = [part.strip() for part in listed.split(",")]
         if not equals or not name.strip() or not all(parts):
             raise InvalidArgumentError(
                 f"{option} must be NAME=PATH,PATH,.. as in mine=runs/a,runs/b, got {brief(text)}"
@@ -149,5 +148,6 @@ def _named(option: str, texts: Sequence[str] | None) -> dict[str, list[str]]:
         if name.strip() in read:
             raise InvalidArgumentError(f"{option} names {brief(name.strip())} twice; choose another name")
         # As paths are shown: without what changes nothing, such as a trailing slash.
-        read[name.strip()] = [str(Path(part)) for part in parts]
+        given = [part if part in paths else str(Path(part)) for part in parts]
+        read[name.strip()] = [names.get(part, part) for part in given]
     return read

@@ -1,14 +1,13 @@
-"""One static, self-contained HTML page about some runs; every figure rounded in the safe direction."""
+"""One self-contained HTML page about some runs and logs; every figure rounded in the safe direction."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +17,13 @@ from smoothcert.atomic import write_atomically
 from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.report.figures.curves import certified_accuracy_figure, p_hat_figure, votes_figure
-from smoothcert.report.figures.images_figure import images_figure
-from smoothcert.report.figures.style import COLOURS, FAINT, INK, PAPER, STRONG, figure_svg
+from smoothcert.report.page.gallery import gallery
+from smoothcert.report.page.page_data import page_data, script_json
 from smoothcert.report.page.page_tables import (
     SCROLL_HINT,
     attack_section,
-    certificates_table,
+    command_blocks,
+    cost_table,
     html_text,
     manifest_table,
     name_span,
@@ -35,22 +34,13 @@ from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import percent
 from smoothcert.report.tables.summaries import common_grid
 from smoothcert.store import AttackResults, Run
+from smoothcert.theory import LogProbabilityGaps
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-# Colours of the figures -> names in the page's style, so that figures follow a dark colour scheme.
-_THEME = {
-    INK: "--ink",
-    FAINT: "--faint",
-    PAPER: "--paper",
-    STRONG: "--strong",
-    **{colour: f"--c{number}" for number, colour in enumerate(COLOURS)},
-}
+_LOG_NORM = "l2"  # of the field's logs, which do not tell
 
 
 def write_report(
-    runs: Mapping[str, Run],
+    runs: Mapping[str, Run | Summary],
     path: str | Path,
     *,
     title: str,
@@ -58,82 +48,165 @@ def write_report(
     notes: Sequence[str] = (),
     attack: AttackResults | None = None,
     models: Mapping[str, str | Path] | None = None,
+    gaps: Mapping[str, LogProbabilityGaps] | None = None,
+    reference: Summary | None = None,
 ) -> None:
     """Write one HTML file about some runs that needs nothing else to be read; the last run is the main one.
 
     Not for runs in different norms, whose radii cannot be compared: those are refused.
 
     Args:
-        runs: by the name to show, in the order to show.
+        runs: by the name to show, in the order to show; a `Summary` stands for a log of the field.
         path: the file to write, whole or not at all.
         title: heading of the page.
         dataset: the data set of the last run, to show a few of its images; None shows none.
         notes: sentences to add under the headline, as plain text.
         attack: on the images of the last run: its curve, the gap and what became of the certificates are shown.
         models: folders of the runs' models by the same names, to say how they were trained; others are left out.
+        gaps: log-probability gaps of one image by the names of runs, for the histogram of the papers.
+        reference: a run of CERTIFY to compare time with, which adds TimeRF.
     """
-    check_kind("runs", runs, Mapping, 'a table of runs by name, such as {"my run": run}')
-    for run in runs.values():
-        check_kind("each of runs", run, Run, "a Run: Run.open(folder), or what certify returned")
-    if dataset is not None:
-        check_kind("dataset", dataset, Dataset, "the smoothcert Dataset of the last run, or None")
-    if attack is not None:
-        check_kind("attack", attack, AttackResults, "what attack_images returned, or None")
-    if models is not None:
-        check_kind("models", models, Mapping, "a table of model folders by the names of the runs, or None")
-    check_kind("notes", notes, (list, tuple), "a list of sentences")
+    _check_kinds(runs, dataset, notes, attack, models, gaps, reference)
     path = check_path("path", path)
-    _check(runs)
-    summaries = [Summary.of_run(run, name) for name, run in runs.items()]
-    name, main = list(runs.items())[-1]
-    radii, asked = _radii(summaries)
-    sound = holds_in_floats(run.manifest for run in runs.values())
-    warnings = [f'<p class="warning">{html_text(line)}</p>' for line in _warnings(runs)]
-    page = Template(files("smoothcert.report.page").joinpath("page.html").read_text(encoding="utf-8"))
+    summaries = [_summary(run, name) for name, run in runs.items()]
+    norm = _check(summaries)
+    made = [summary.run for summary in summaries if summary.run is not None]
+    radii, main = common_grid(summaries), summaries[-1]
+    if dataset is not None and main.run is None:
+        raise InvalidArgumentError("dataset shows images of the last run, which is a log; leave it out")
+    data = page_data(summaries, norm=norm, class_names=_class_names(made), attack=attack, gaps=gaps)
+    sound = bool(made) and len(made) == len(summaries) and holds_in_floats(run.manifest for run in made)
+    warnings = [f'<p class="warning">{html_text(line)}</p>' for line in _warnings(summaries)]
+    page = Template(_file("page.html"))
     write_atomically(
         path,
         page.substitute(
             title=html_text(title),
+            style=_file("page.css"),
             headline=_headline(summaries, radii),
-            facts=html_text(f"{summaries[-1].setting}; {summaries[-1].indices}"),
+            facts=html_text(f"{main.setting}; {main.indices}" if main.setting else f"A log; {main.indices}"),
             notes="\n".join([*warnings, *(f"<p>{html_text(note)}</p>" for note in notes)]),
+            reads=html_text(_reads(summaries, attack)),
+            attack="" if attack is None else attack_section(attack),
             table=results_table(summaries, radii),
+            cost=cost_table(summaries, reference),
             hint=SCROLL_HINT,
             caveat=html_text(ACR_CAVEAT),
-            accuracy=_accuracy(summaries, main.manifest["norm"], asked, attack),
-            shares=_shares(summaries),
-            votes=_votes(summaries),
-            images="" if dataset is None else _images(name, main, dataset),
-            radius=html_text(radius_sentence(main.manifest["norm"])),
+            gaps=_gap_figure(data["gaps"], data["classNames"]) if data["gaps"] else "",
+            images="" if dataset is None or main.run is None else _images(main, main.run, dataset),
+            radius=html_text(radius_sentence(norm)),
             in_floats=f"<li>{html_text(IN_FLOATS)}</li>" if sound else "",
             not_in_floats="" if sound else f"<li>{html_text(NOT_IN_FLOATS)}</li>",
-            alpha=html_text(" or ".join(sorted({f"{run.manifest['alpha']:g}" for run in runs.values()}))),
-            manifest=manifest_table(runs, models or {}),
-            last=html_text(name),
-            certificates=certificates_table(main),
+            alpha=html_text(_alphas(made, summaries)),
+            manifest=manifest_table(
+                {one.name: one.run for one in summaries if one.run is not None}, models or {}
+            ),
+            commands=command_blocks(summaries),
             version=html_text(version("smoothcert")),
+            data=script_json(data),
+            library=_library(),
+            script=_file("figures.js") + _file("page.js"),
         ),
     )
 
 
-def _check(runs: Mapping[str, Run]) -> None:
-    """Refuse what cannot be put on one page."""
-    empty = [name for name, run in runs.items() if not len(run)]
-    if empty or not runs:
+def _file(name: str) -> str:
+    return files("smoothcert.report.page").joinpath(name).read_text(encoding="utf-8")
+
+
+def _library() -> str:
+    from plotly.offline import get_plotlyjs
+
+    # An end tag in the library's texts would end the script that holds it.
+    return str(get_plotlyjs()).replace("</script", "<\\/script")
+
+
+def _summary(run: Run | Summary, name: str) -> Summary:
+    return Summary.of_run(run, name) if isinstance(run, Run) else run.renamed(name)
+
+
+def _check_kinds(
+    runs: Any, dataset: Any, notes: Any, attack: Any, models: Any, gaps: Any, reference: Any
+) -> None:
+    check_kind("runs", runs, Mapping, 'a table of runs by name, such as {"my run": run}')
+    for run in runs.values():
+        check_kind("each of runs", run, (Run, Summary), "a Run: Run.open(folder), or what certify returned")
+    check_kind("notes", notes, (list, tuple), "a list of sentences")
+    for name, value, kind, fix in (
+        ("dataset", dataset, Dataset, "the smoothcert Dataset of the last run, or None"),
+        ("attack", attack, AttackResults, "what attack_images returned, or None"),
+        ("models", models, Mapping, "a table of model folders by the names of the runs, or None"),
+        ("gaps", gaps, Mapping, "a table of log-probability gaps by the names of the runs, or None"),
+        ("reference", reference, Summary, "a Summary of a run of CERTIFY, or None"),
+    ):
+        if value is not None:
+            check_kind(name, value, kind, fix)
+
+
+def _check(summaries: Sequence[Summary]) -> str:
+    """Return the norm of all radii; refuse what cannot be put on one page."""
+    empty = [summary.name for summary in summaries if not summary.images]
+    if empty or not summaries:
         raise InvalidArgumentError(
             f"a report needs at least one run, each with a finished image, got {empty or 'none'}; "
             "finish the run with resume"
         )
-    norms = sorted({run.manifest["norm"] for run in runs.values()})
+    norms = sorted({summary.manifest["norm"] for summary in summaries if summary.manifest})
     if len(norms) > 1:
         raise InvalidArgumentError(
             f"the runs measure radii in different norms ({', '.join(norms)}); write one report for each norm"
         )
+    return norms[0] if norms else _LOG_NORM
 
 
-def _radii(summaries: Sequence[Summary]) -> tuple[NDArray[np.float64], bool]:
-    """Return the radii of the table, and whether they are all that the runs asked for."""
-    return common_grid(summaries), all(summary.asked is not None for summary in summaries)
+def _class_names(runs: Sequence[Run]) -> Sequence[str]:
+    """Return the names of the classes, if all runs have the same."""
+    names = [list(run.manifest["class_names"]) for run in runs]
+    return names[0] if names and all(one == names[0] for one in names) else ()
+
+
+def _alphas(runs: Sequence[Run], summaries: Sequence[Summary]) -> str:
+    known = sorted({f"{run.manifest['alpha']:g}" for run in runs})
+    told = f"alpha = {' or '.join(known)}" if known else "alpha"
+    return told if len(runs) == len(summaries) else f"{told} (logs do not tell theirs)"
+
+
+def _reads(summaries: Sequence[Summary], attack: AttackResults | None) -> str:
+    text = "The height at radius r is the share of images certified as their true class at r or more."
+    if all(summary.asked is not None for summary in summaries):
+        text += (
+            " The runs asked only about marked radii; between them the curve has the value of the next one."
+        )
+    text += " The band is the 95% interval over images"
+    text += " of the last curve shown." if len(summaries) > 3 else "."
+    if attack is not None:
+        text += (
+            " The dotted curve is what an attack left standing. It was made at the marked radii, and inside every "
+            "certified one; in between it shows the last break. The truth lies between the two curves."
+        )
+    return text
+
+
+def _gap_figure(gaps: Sequence[Mapping[str, Any]], class_names: Sequence[str]) -> str:
+    first = gaps[0]
+    label = class_names[first["label"]] if first["label"] < len(class_names) else first["label"]
+    caption = (
+        f"Log-probability gap of image {first['index']} ({label}) under noise: log of the true class's probability "
+        f"minus that of the best other class, over {first['copies']:,} noisy copies, as one pass of the network gives "
+        "them. Left of the dashed line a copy is misclassified. These are no votes of a run."
+    )
+    return (
+        '<figure><div id="gaps" class="plot" role="img" aria-label="Log-probability gaps"></div>'
+        f"<figcaption>{html_text(caption)}</figcaption></figure>"
+    )
+
+
+def _images(summary: Summary, run: Run, dataset: Dataset) -> str:
+    about = (
+        "The ends of the run, not a sample of it; every radius is rounded down. Beside each image two noisy copies, "
+        "drawn for this page and clipped to what a screen shows; networks see them unclipped."
+    )
+    return f'<h3>Some images of {html_text(summary.name)}</h3><p class="small">{about}</p>{gallery(run, dataset)}'
 
 
 def _headline(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:
@@ -160,73 +233,24 @@ def _headline(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:
     return f"{line}; {which}, {name_span(best.name)}, {percent(value[best.name])}%{of}"
 
 
-def _warnings(runs: Mapping[str, Run]) -> Iterable[str]:
+def _warnings(summaries: Sequence[Summary]) -> Iterator[str]:
     """Say what makes the runs hard to compare."""
-    for name, run in runs.items():
-        if not run.is_complete:
-            yield f"{name} is unfinished: {len(run):,} of its {len(run.manifest['indices']):,} images are in."
-    first, *others = runs.values()
-    if any(run.manifest["dataset"]["digest"] != first.manifest["dataset"]["digest"] for run in others):
+    for summary in summaries:
+        if summary.missing:
+            yield (
+                f"{summary.name} is unfinished: {summary.images:,} of its {summary.images + summary.missing:,} images "
+                "are in. Hard images end last, so it looks better than it is."
+            )
+    first, *others = summaries
+    digests = {one.manifest["dataset"]["digest"] for one in summaries if one.manifest}
+    labels = {
+        tuple(zip(one.results.index.tolist(), one.results.label.tolist(), strict=True)) for one in summaries
+    }
+    if len(digests) > 1:
         yield "The runs are about different data sets: their figures cannot be compared."
-    elif any(not np.array_equal(run.results.index, first.results.index) for run in others):
+    elif any(not np.array_equal(one.results.index, first.results.index) for one in others):
         yield "The runs are about different images: part of any difference comes from the choice of images."
-    if any(run.manifest["alpha"] != first.manifest["alpha"] for run in others):
+    elif len(labels) > 1:
+        yield "The same images have different labels in these runs: they are of different data sets."
+    if len({one.manifest["alpha"] for one in summaries if one.manifest}) > 1:
         yield "The runs have different error probabilities alpha."
-
-
-def _accuracy(summaries: Sequence[Summary], norm: str, asked: bool, attack: AttackResults | None) -> str:
-    reads = "The height at radius r is the share of images certified as their true class at r or more."
-    grid = " The runs asked only about marked radii; between them the curve has the value of the next one."
-    band = "The band is the 95% interval over images" + (" of the last curve." if len(summaries) > 3 else ".")
-    caption = f"{reads}{grid if asked else ''} {band}"
-    if attack is not None:
-        caption += (
-            " The dashed curve is what an attack left standing. It was made at the marked radii, and inside every "
-            "certified one; in between it shows the last break. The truth lies in the shaded gap."
-        )
-    figure = _inline(certified_accuracy_figure(summaries, norm=norm, attack=attack), 1, caption, wide=True)
-    return figure if attack is None else f"{figure}\n{attack_section(attack)}"
-
-
-def _shares(summaries: Sequence[Summary]) -> str:
-    caption = (
-        "How many images (%) gave at most a share p_A of their votes to the leading class. Curves further to "
-        "the right are clearer. Observed shares, not bounds; an image that stopped early had few votes."
-    )
-    return _inline(p_hat_figure(summaries), 2, caption)
-
-
-def _votes(summaries: Sequence[Summary]) -> str:
-    caption = (
-        "How many images (%) needed more than so many votes. An ensemble of k networks spends k forward "
-        "passes on each vote."
-    )
-    return _inline(votes_figure(summaries), 3, caption)
-
-
-def _images(name: str, run: Run, dataset: Dataset) -> str:
-    caption = "The ends of the run, not a sample of it. Every radius is rounded down."
-    figure = _inline(images_figure(run, dataset), 4, caption, wide=True)
-    return f"<h2>Some images of {html_text(name)}</h2>\n{figure}"
-
-
-def _inline(figure: Figure, number: int, caption: str, *, wide: bool = False) -> str:
-    """Return a figure as SVG inside HTML: ids made unique, colours from the page's style."""
-
-    def adapt(tag: re.Match[str]) -> str:
-        text = re.sub(r'\sxmlns(:\w+)?="[^"]*"', "", tag[0])
-        if text.startswith("<image"):  # two equal pictures have equal ids, which nothing refers to
-            text = re.sub(r'\sid="[^"]*"', "", text)
-        text = re.sub(r'(\sid="|url\(#|href="#)', rf"\g<1>f{number}-", text)
-        return re.sub(r"#[0-9a-f]{6}\b", lambda c: f"var({_THEME[c[0]]})" if c[0] in _THEME else c[0], text)
-
-    svg = figure_svg(figure)
-    svg = re.sub(r"<!--.*?-->", "", svg[svg.index("<svg") :], flags=re.DOTALL)
-    svg = re.sub(r"<[^>]*>", adapt, svg).replace(
-        "<svg ", f'<svg role="img" aria-label="{html_text(caption)}" ', 1
-    )
-    if wide:
-        region = f'class="scroll" tabindex="0" role="region" aria-label="Figure {number}, scrolls sideways"'
-        svg = f"{SCROLL_HINT}<div {region}>{svg}</div>"
-    kind = "wide" if wide else "narrow"
-    return f'<figure class="{kind}">{svg}<figcaption>{html_text(caption)}</figcaption></figure>'

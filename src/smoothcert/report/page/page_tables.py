@@ -11,18 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Outcome, Reading
+from smoothcert.certificates import Reading
 from smoothcert.report.figures.style import printable
 from smoothcert.report.members import member_curves
 from smoothcert.report.page.provenance import provenance
+from smoothcert.report.page.repeat_command import repeat_command
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import interval_cells, percent_up, share_cells
 from smoothcert.report.tables.attack_table import attack_lines, attack_radii, attack_rows
+from smoothcert.report.tables.cost_columns import cost_columns, cost_lines
 from smoothcert.report.wording import describe_indices
 from smoothcert.rounding import floor_digits
 from smoothcert.store import AttackResults, Run
 
-MOST_ROWS = 500
 SCROLL_HINT = '<p class="hint" aria-hidden="true">Scroll sideways to see all →</p>'
 """Shown on narrow screens, before what is always wider than those; readers of the screen are told by a label."""
 _FIELDS = {
@@ -45,12 +46,12 @@ _FIELDS = {
 
 
 def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:
-    """Return one row per summary: images, ACR, certified accuracy with intervals, abstained, cost.
+    """Return one row per summary: images, ACR, certified accuracy with intervals, abstained.
 
     The last summary, which the headline is about, is marked; curves of members stand below it.
     """
     heads = ["run", "images", "ACR", *(f"r = {radius:g}" for radius in radii)]
-    heads += ["abstained", "votes per image"]
+    heads += ["abstained"]
     rows = []
     for summary in summaries:
         results = summary.results
@@ -60,13 +61,12 @@ def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> s
         cells = [f"{len(results):,}<small>{html_text(summary.indices)}</small>"]
         cells += [floor_digits(results.average_radius(), 4), *shares]
         cells += [f"{abstained:,}<small>{percent_up(results.abstained())}%</small>"]
-        cells += [f"{_mean_up(summary.samples)}<small>{_mean_up(summary.evaluations)} passes</small>"]
         rows.append([name_span(summary.name), *cells])
     for curve in member_curves(summaries):
         shares = _shares(curve.ensemble.reach.read(curve, radii))
-        rows.append([name_span(curve.name), "", floor_digits(curve.average_radius(), 4), *shares, "", ""])
-    caption = "Certified accuracy (%) at radius r, with 95% intervals; ACR; cost"
-    return _table("results", caption, heads, rows, main=len(summaries) - 1)
+        rows.append([name_span(curve.name), "", floor_digits(curve.average_radius(), 4), *shares, ""])
+    caption = "Certified accuracy (%) at radius r, with 95% intervals; ACR"
+    return _table("results", caption, heads, rows, main=len(summaries) - 1, by_run=len(summaries))
 
 
 def attack_section(attack: AttackResults) -> str:
@@ -81,6 +81,8 @@ def attack_section(attack: AttackResults) -> str:
 
 def manifest_table(runs: Mapping[str, Run], models: Mapping[str, str | Path]) -> str:
     """Return how the models were made, as far as their folders are known, and what decides the votes."""
+    if not runs:
+        return '<p class="small">Logs of the field tell neither settings nor seeds.</p>'
     known = {name: provenance(models[name], run.manifest) for name, run in runs.items() if name in models}
     rows = [["model", _values(known, len(runs))]] if known else []
     for field, words in _FIELDS.items():
@@ -111,42 +113,82 @@ def _plain(value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def certificates_table(run: Run) -> str:
-    """Return one row per image of a run, at most `MOST_ROWS`."""
-    names, results, rows = run.manifest["class_names"], run.results, []
-    columns = zip(*(run.column(c) for c in ("p_lower", "samples", "outcome")), run.p_hat, strict=True)
-    for i, (p_lower, votes, outcome, p_hat) in zip(range(MOST_ROWS), columns, strict=False):
-        said = int(results.predicted[i])
-        end = Outcome[outcome].value if said < 0 else "certified"
-        end += ", not its label" if said >= 0 and not results.correct[i] else ""
-        rows.append([
-            str(results.index[i]), html_text(_class(names, int(results.label[i]))),
-            "–" if said < 0 else html_text(_class(names, said)), floor_digits(results.radius[i], 4),
-            floor_digits(p_lower, 5), floor_digits(p_hat, 5), f"{votes:,}", html_text(end),
-        ])  # fmt: skip
-    heads = ["image", "label", "certified", "radius", "p_A at least", "p_A observed", "votes", "outcome"]
-    cut = f"The first {MOST_ROWS} of {len(run):,} images; the run holds the others."
-    shown = cut if len(run) > MOST_ROWS else ""
-    region = 'class="scroll" tabindex="0" role="region" aria-label="Every image, scrolls sideways"'
-    return f"{SCROLL_HINT}<div {region}>{_table('certificates', shown, heads, rows)}</div>"
+def cost_table(summaries: Sequence[Summary], reference: Summary | None) -> str:
+    """Return what each run cost and what early stopping saved; nothing for logs alone, which do not tell.
+
+    Args:
+        summaries: the rows.
+        reference: a run of CERTIFY to compare time with.
+    """
+    if all(summary.samples is None for summary in summaries):
+        return ""
+    columns = {"votes": ["" for _ in summaries], **cost_columns(summaries, reference)}
+    columns["votes"] = [_mean_up(summary.samples) for summary in summaries]
+    columns["passes per image"] = [_mean_up(summary.evaluations) for summary in summaries]
+    columns["seconds per image"] = [_seconds(summary) for summary in summaries]
+    rows = [
+        [name_span(summary.name), *(cells[place] for cells in columns.values())]
+        for place, summary in enumerate(summaries)
+    ]
+    lines = " ".join(cost_lines(list(columns)))
+    region = 'class="scroll" tabindex="0" role="region" aria-label="Cost, scrolls sideways"'
+    table = _table("results", "Cost: means per image, rounded up", ["run", *columns], rows, by_run=len(rows))
+    return (
+        f"<div {region}>{table}</div>\n"
+        f'<p class="small">{html_text(lines)} Passes per image: forward passes of base networks. Seconds are those of '
+        "one worker.</p>"
+    )
 
 
-def _class(names: Sequence[str], number: int) -> str:
-    return names[number] if number < len(names) else str(number)
+def command_blocks(summaries: Sequence[Summary]) -> str:
+    """Return, for each run, the command that repeats it, with a button to copy it."""
+    blocks = []
+    for place, summary in enumerate(summaries):
+        if summary.run is None:
+            continue
+        command = repeat_command(summary.run)
+        if command is None:
+            blocks.append(
+                f'<p class="small">{html_text(summary.name)} was made in Python, or of more images or settings than a '
+                "command line holds: repeat it there with the seed above.</p>"
+            )
+            continue
+        blocks.append(
+            f'<div class="command"><p class="small">To repeat {html_text(summary.name)}: '
+            f'<button type="button" data-copy="command-{place}">Copy</button></p>'
+            f'<pre id="command-{place}">{html_text(command)}</pre></div>'
+        )
+    return "\n".join(blocks)
+
+
+def _seconds(summary: Summary) -> str:
+    return f"{math.ceil(1000 * summary.seconds / summary.images) / 1000:,.3f}" if summary.manifest else ""
 
 
 def _table(
-    kind: str, caption: str, heads: Sequence[str], rows: Iterable[Sequence[str]], main: int | None = None
+    kind: str,
+    caption: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    main: int | None = None,
+    by_run: int = 0,
 ) -> str:
-    """Return a table; cells and rows are HTML already, heads and caption are text; `main` is the row to colour."""
+    """Return a table; cells and rows are HTML already, heads and caption are text.
+
+    `main` is the row to colour; the first `by_run` rows are about one run each, and are hidden with it.
+    """
     above = f"<caption><span>{html_text(caption)}</span></caption>" if caption else ""
     top = "".join(f'<th scope="col">{html_text(head)}</th>' for head in heads)
     body = "\n".join(
-        ('<tr class="main">' if number == main else "<tr>")
-        + f'<th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
+        f"<tr{_row_marks(number == main, number if number < by_run else None)}>"
+        f'<th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>'
         for number, (first, *cells) in enumerate(rows)
     )
     return f'<table class="{kind}">{above}<thead><tr>{top}</tr></thead>\n<tbody>\n{body}\n</tbody></table>'
+
+
+def _row_marks(is_main: bool, run: int | None) -> str:
+    return (' class="main"' if is_main else "") + ("" if run is None else f' data-run="{run}"')
 
 
 def html_text(text: object) -> str:

@@ -113,7 +113,9 @@ def cost_table(costs: Sequence[ModelCost]) -> PaperTable:
         costs: what `model_costs` returned, at least one.
     """
     if not costs:
-        raise InvalidArgumentError("a table of costs needs at least one model folder; name it by --models")
+        raise InvalidArgumentError(
+            "a table of costs needs at least one model folder, and the runs note none that is there; give it by --model"
+        )
     together = [one.name for one in drawn_together([run for cost in costs for run in cost.runs])]
     timed = [column for column in _COLUMNS if not (together and column.key in _OF_RUNS)]
     columns = [column for column in timed if any(column.value(cost) is not None for cost in costs)]

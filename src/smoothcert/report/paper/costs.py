@@ -10,7 +10,7 @@ import numpy as np
 
 from smoothcert.errors import SmoothcertError
 from smoothcert.report.members import run_setting
-from smoothcert.report.paper.model_folders import ModelFolder, folder_of, read_folders
+from smoothcert.report.paper.model_folders import ModelFolder, find_folders, folder_of
 from smoothcert.report.summary import Summary
 
 
@@ -61,13 +61,13 @@ class ModelCost:
 
 
 def model_costs(paths: Sequence[str | Path], summaries: Sequence[Summary] = ()) -> list[ModelCost]:
-    """Return the costs of models, in the order given; weights are read, and nothing is run.
+    """Return the costs of models; weights are read, and nothing is run.
 
     Args:
-        paths: folders of models or ensembles.
-        summaries: runs, among which those of the models are found by the digest of the weights.
+        paths: folders of models or ensembles; those where runs say that their models were come after them.
+        summaries: runs, which are tied to folders by the digest of the weights.
     """
-    folders, costs = read_folders(paths), []
+    folders, costs = find_folders(paths, summaries), []
     shared = _shared_setting([one for one in summaries if folder_of(one, folders) is not None])
     for folder in folders.values():
         own = [one for one in summaries if folder_of(one, folders) is folder]

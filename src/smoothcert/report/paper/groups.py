@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from smoothcert.errors import InvalidArgumentError
@@ -17,7 +18,11 @@ _MAY_DIFFER = ("model", "seed", "engine", "source", "versions", "packages", "chu
 
 
 def group_runs(
-    summaries: Sequence[Summary], named: Mapping[str, Sequence[str]] | None = None, *, by_name: bool = True
+    summaries: Sequence[Summary],
+    named: Mapping[str, Sequence[str]] | None = None,
+    *,
+    by_name: bool = True,
+    paths: Mapping[str, Path] | None = None,
 ) -> list[SeedGroup]:
     """Return the rows of a table, in the order of their first runs; refuse groups that differ in more than seeds.
 
@@ -25,9 +30,11 @@ def group_runs(
         summaries: all runs and logs.
         named: names of summaries by the name of their group; a group of one gives a run another name.
         by_name: also group what is named alike but for a trailing seed, such as a-seed0 and a-seed1.
+        paths: of summaries by their names, where these are shortened: then the paths tell what is named alike.
     """
     group_of = _named_groups(summaries, named or {})
-    stems = [_stem(one.name) if by_name and one.name not in group_of else None for one in summaries]
+    whole = {one.name: _whole_name(one.name, (paths or {}).get(one.name)) for one in summaries}
+    stems = [_stem(whole[one.name]) if by_name and one.name not in group_of else None for one in summaries]
     rows: dict[tuple[str, str], list[Summary]] = {}
     for summary, stem in zip(summaries, stems, strict=True):
         if summary.name in group_of:
@@ -37,7 +44,11 @@ def group_runs(
         else:
             key = ("alone", summary.name)
         rows.setdefault(key, []).append(summary)
-    groups = [SeedGroup(name, tuple(members)) for (_, name), members in rows.items()]
+    names = [name if kind != "seeds" or not paths else Path(name).name for kind, name in rows]
+    groups = [
+        SeedGroup(short if names.count(short) == 1 else name, tuple(members))
+        for short, ((_, name), members) in zip(names, rows.items(), strict=True)
+    ]
     for group in groups:
         check_alike(f"group {group.name}", group.members)
     return groups
@@ -87,6 +98,12 @@ def _named_groups(summaries: Sequence[Summary], named: Mapping[str, Sequence[str
                 )
             group_of[member] = group
     return group_of
+
+
+def _whole_name(name: str, path: Path | None) -> str:
+    """Return the path of a summary whose name is the end of it, else the name that it was given."""
+    shown = Path(name).parts
+    return str(path) if path is not None and path.parts[-len(shown) :] == shown else name
 
 
 def _stem(name: str) -> str | None:

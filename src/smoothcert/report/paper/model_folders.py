@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.folders import (
     EnsembleCard,
     ModelCard,
@@ -99,6 +99,29 @@ def read_folders(paths: Sequence[str | Path]) -> dict[str, ModelFolder]:
         card = read_any_card(path)
         networks = dict(_networks(path))
         found.setdefault(card.digest, ModelFolder(path, card, tuple(networks.values())))
+    return found
+
+
+def find_folders(paths: Sequence[str | Path], summaries: Sequence[Summary]) -> dict[str, ModelFolder]:
+    """Read the cards of folders that are given, and of those where runs say that their models were.
+
+    Not by a run's word alone: what stands there counts only if its digest is the run's.
+
+    Args:
+        paths: folders of models or ensembles.
+        summaries: runs, whose own notes of places are followed where no folder is given.
+    """
+    found = read_folders(paths)
+    for one in summaries:
+        place = None if one.run is None else one.run.places.get("model")
+        if place is None or folder_of(one, found) is not None:
+            continue
+        try:
+            noted = read_folders([place])
+        except SmoothcertError:  # moved, or no folder of ours
+            continue
+        if folder_of(one, noted) is not None:
+            found |= noted
     return found
 
 

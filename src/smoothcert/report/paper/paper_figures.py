@@ -55,7 +55,7 @@ def write_paper_figures(
     Args:
         groups: what `group_runs` returned, at least one, radii in one norm.
         folder: where to write; made if missing.
-        models: what `read_folders` returned: folders of the runs' models, which tell heads and time of training.
+        models: what `find_folders` returned: folders of the runs' models, which tell heads and time of training.
         on_file: called with each file, once it is there.
     """
     summaries = [one for group in groups for one in group.members]
@@ -118,14 +118,14 @@ def _sketches(groups: Sequence[SeedGroup], models: Folders, norm: str) -> Iterat
     yield _Sketch(
         "acr_over_heads",
         (lambda: acr_over_number_figure(heads, what="heads of the network", norm=norm)) if heads else None,
-        f"{_ONE_NUMBER}, the number of heads, which only model folders tell (--models)",
+        f"{_ONE_NUMBER}, the number of heads, which only model folders tell (--model)",
     )
     times = over_time(groups, models)
     yield _Sketch(
         "acr_over_training_time",
         (lambda: acr_over_time_figure(times, norm=norm)) if len(times) > 1 else None,
         "it needs models, two at least, certified under equal settings, whose folders tell the time of training "
-        "(--models)",
+        "(--model)",
         tuple(group.name for group in groups if group.name not in times),
     )
     pairs = predicting_pairs(summaries)

@@ -37,7 +37,8 @@ class PaperOrder:
         groups: names of runs by the name of their group; others are grouped by their names.
         each_run: a row for every run that is in no named group.
         envelopes: names of members by the name of their envelope.
-        models: folders of the runs' models.
+        models: folders of the runs' models; by default where the runs say they were.
+        paths: of runs by their names, where these are shortened.
         costs: the table of what models cost, from `model_table`, to stand below that of runs; None for none.
         bold: set the best figures in bold.
     """
@@ -50,6 +51,7 @@ class PaperOrder:
     each_run: bool = False
     envelopes: Mapping[str, Sequence[str]] = field(default_factory=dict)
     models: Sequence[str | Path] = ()
+    paths: Mapping[str, Path] | None = None
     costs: PaperTable | None = None
     bold: bool = False
 
@@ -75,11 +77,15 @@ def write_paper(
     for path in (order.latex, order.markdown, order.csv, *tables_of_costs):
         if path is not None and path != STANDARD_OUTPUT:
             check_target(path)
-    groups = group_runs(summaries, order.groups, by_name=not order.each_run)
+    groups = group_runs(summaries, order.groups, by_name=not order.each_run, paths=order.paths)
     tables = [run_table(groups, envelopes=order.envelopes, radii=radii, bold=order.bold)]
     if order.costs is not None:
         tables.append(order.costs)
-    folders = _folders(order.models) if order.figures is not None else {}
+    folders: dict[str, ModelFolder] = {}
+    if order.figures is not None:
+        from smoothcert.report.paper.model_folders import find_folders
+
+        folders = find_folders(order.models, summaries)
     for path, write in ((order.latex, latex_tables), (order.markdown, markdown_tables)):
         if path is not None:
             _write(path, write(tables), tell)
@@ -101,20 +107,12 @@ def model_table(summaries: Sequence[Summary], models: Sequence[str | Path]) -> P
 
     Args:
         summaries: runs, among which those of the models are found.
-        models: folders, at least one.
+        models: folders; those where the runs say that their models were are added.
     """
     from smoothcert.report.paper.cost_table import cost_table
     from smoothcert.report.paper.costs import model_costs
 
     return cost_table(model_costs(models, summaries))
-
-
-def _folders(models: Sequence[str | Path]) -> Mapping[str, ModelFolder]:
-    if not models:
-        return {}
-    from smoothcert.report.paper.model_folders import read_folders
-
-    return read_folders(models)
 
 
 def beside(path: Path) -> Path:

@@ -93,11 +93,11 @@ def audit(
     streams = _check_folder(folder, stored, terms, report, show_progress)
     origin = read_origin(stored, report)
     images = find_dataset(
-        stored, folder, origin, dataset, None if data_dir is None else Path(data_dir), report
+        stored.manifest, folder, origin, dataset, None if data_dir is None else Path(data_dir), report
     )
     if images is not None:
         check_labels(stored, images, report)
-    classifier = find_classifier(stored, terms, folder, origin, model, report, factories)
+    classifier = find_classifier(stored.manifest, terms.noise, folder, origin, model, report, factories)
     if fraction == 0:
         report.note("no vote was drawn again, as asked", first=True)
     elif classifier is not None and images is not None:

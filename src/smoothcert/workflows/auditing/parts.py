@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,10 +12,10 @@ from smoothcert.data import DATASETS, Dataset, TorchData, is_torch_data, load_da
 from smoothcert.errors import ModuleNeededError, SmoothcertError, StoreError
 from smoothcert.folders import EnsembleCard, is_ensemble, load_model, read_any_card, refuse_labyrinth
 from smoothcert.networks import as_model, classifiers_of
+from smoothcert.noise import NoiseLaw
 from smoothcert.workflows.auditing.own_model import Origin, own_model
 from smoothcert.workflows.auditing.report import AuditReport
 from smoothcert.workflows.auditing.stored import StoredRun
-from smoothcert.workflows.auditing.terms import Terms
 
 _PLACES = ("model", "weights", "data_dir")
 Source = str | Path | SmoothedClassifier | Callable[..., Any]
@@ -33,8 +33,8 @@ def read_origin(stored: StoredRun, report: AuditReport) -> Origin:
 
 
 def find_classifier(
-    stored: StoredRun,
-    terms: Terms,
+    manifest: Mapping[str, Any],
+    noise: NoiseLaw,
     run: Path,
     origin: Origin,
     given: Source | None,
@@ -44,18 +44,18 @@ def find_classifier(
     """Return the run's classifier, or None with a note or a finding that says why there is none.
 
     Args:
-        stored: the run.
-        terms: what the manifest says.
+        manifest: of the run.
+        noise: that it describes.
         run: the run folder, from which the noted place of the model is seen.
         origin: the places that the run noted.
         given: a model folder, file or factory, a classifier, or None for the place that the run noted.
         report: told what is wrong.
         factories: that may run, where the run or its model folder names them.
     """
-    model = _model(stored, run, origin, given, report, factories, terms.num_classes)
+    model = _model(manifest, run, origin, given, report, factories)
     if model is None:
         return None
-    same = [part for part in classifiers_of(model) if identities(part) == (stored.manifest["model"],)]
+    same = [part for part in classifiers_of(model) if identities(part) == (manifest["model"],)]
     if not same:
         report.add_finding(
             "model",
@@ -63,34 +63,33 @@ def find_classifier(
             "it is called is another afterwards: load it anew)",
         )
         return None
-    if not is_settled(stored.manifest["model"]):
+    if not is_settled(manifest["model"]):
         report.note(
             "the model is code that no digest covers: that it is the one that was certified is for you to know"
         )
     classifier = SmoothedClassifier(
-        same[0], terms.noise, terms.num_classes, on_nan=terms.on_nan, allow_any_range=True
+        same[0], noise, manifest["num_classes"], on_nan=manifest["on_nan"], allow_any_range=True
     )
-    classifier.source = stored.manifest.get("source")  # by which it was found; the identity is what counts
+    classifier.source = manifest.get("source")  # by which it was found; the identity is what counts
     return classifier
 
 
 def _model(
-    stored: StoredRun,
+    manifest: Mapping[str, Any],
     run: Path,
     origin: Origin,
     given: Source | None,
     report: AuditReport,
     factories: Sequence[str],
-    num_classes: int,
 ) -> Any:
     if isinstance(given, SmoothedClassifier):
         return given.model
     if given is not None and not isinstance(given, str | Path):
-        return as_model(given, num_classes, also="a folder, a classifier, ")
-    source = stored.manifest.get("source")
+        return as_model(given, manifest["num_classes"], also="a folder, a classifier, ")
+    source = manifest.get("source")
     try:
         if source is not None:
-            return own_model(source, stored.manifest, run, origin, given, report, factories)
+            return own_model(source, manifest, run, origin, given, report, factories)
         return _of_folder(run, origin, given, report, factories)
     except StoreError:
         raise
@@ -132,7 +131,7 @@ def _without_factory(folder: Path) -> str | None:
 
 
 def find_dataset(
-    stored: StoredRun,
+    manifest: Mapping[str, Any],
     run: Path,
     origin: Origin,
     given: Dataset | TorchData | str | None,
@@ -142,14 +141,14 @@ def find_dataset(
     """Return the run's data set, or None with a note or a finding that says why there is none.
 
     Args:
-        stored: the run.
+        manifest: of the run.
         run: the run folder.
         origin: the places that the run noted.
         given: a data set or a name; None for the name in the manifest.
         data_dir: folder of its files; None for the place that the run noted.
         report: told what is wrong.
     """
-    wanted = stored.manifest["dataset"]
+    wanted = manifest["dataset"]
     if is_torch_data(given):
         given = Dataset.from_torch(given, name=wanted["name"], split=wanted["split"])
     if isinstance(given, Dataset):

@@ -1,0 +1,118 @@
+"""`smoothcert report`."""
+
+from __future__ import annotations
+
+import webbrowser
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from smoothcert import report as reports
+from smoothcert import workflows
+from smoothcert.cli import options as opt
+from smoothcert.errors import InvalidArgumentError
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the page shows beside the runs."""
+
+    title: Annotated[str | None, typer.Option("--title", help="Heading; the runs' names by default.")] = None
+    dataset: Annotated[
+        str | None,
+        typer.Option(
+            "--dataset",
+            help="Name or path of the last run's images; by default where the run says they were.",
+        ),
+    ] = None
+    data_dir: opt.DataDir = None
+    attack: Annotated[
+        Path | None, opt.path_option("--attack", text="Folder of an attack on the last run: adds its curve.")
+    ] = None
+    against: Annotated[
+        Path | None, opt.path_option("--against", text="Run of CERTIFY to compare time with; adds TimeRF.")
+    ] = None
+    models: Annotated[
+        list[Path] | None,
+        opt.path_option("--model", text="Model folder of a run, if it was moved; may be repeated."),
+    ] = None
+    images: Annotated[
+        bool, typer.Option("--images/--no-images", help="Show a few images of the last run.")
+    ] = True
+    gap_image: Annotated[
+        int | None,
+        typer.Option(
+            "--gap-image", help="Image for the log-probability gaps; one of median radius by default."
+        ),
+    ] = None
+    gap_copies: Annotated[
+        int | None,
+        typer.Option(
+            "--gap-copies", help="Noisy copies for them; about a second's worth by default, 0 for none."
+        ),
+    ] = None
+
+    def parts(self) -> workflows.PageParts:
+        """Return it as the arguments of a page."""
+        return workflows.PageParts(
+            title=self.title,
+            dataset=self.dataset,
+            data_dir=self.data_dir,
+            attack=self.attack,
+            against=self.against,
+            models=tuple(self.models or ()),
+            images=self.images,
+            gap_image=self.gap_image,
+            gap_copies=self.gap_copies,
+        )
+
+
+@opt.unfolded
+def report(
+    paths: Annotated[
+        list[Path],
+        opt.path_argument(
+            "PATH...", "Run folders and TSV logs of the field, the main one last; NAME=PATH names one."
+        ),
+    ],
+    shown: Shown,
+    out: Annotated[
+        Path | None, opt.path_option("--out", "-o", text="The page to write, such as report.html.")
+    ] = None,
+    target: Annotated[
+        float | None,
+        typer.Option(
+            "--target", help="The radius that an adaptive log is about, where it only says 1 or -1."
+        ),
+    ] = None,
+    norm: Annotated[
+        str | None, typer.Option("--norm", help="Radii in l1, l2 or linf instead of the noise's own norm.")
+    ] = None,
+    show: Annotated[bool, typer.Option("--open", help="Open the page when it is done.")] = False,
+) -> None:
+    """Write one page about runs and published logs that can be read anywhere: it needs no network and no other file.
+
+    Curves with intervals, tables, cost, where votes were spent, class by class, images with noisy copies, and the
+    command that repeats each run.
+
+    Example:
+
+      smoothcert report demo/runs/member-0 demo/runs/ensemble --out report.html --open
+
+      smoothcert report Gaussian=gaussian.tsv "SmoothAdv=smoothadv.tsv" --out methods.html --title "MNIST, sigma .5"
+
+      smoothcert report runs/ensemble --attack attacks/ensemble --against runs/certify --out ensemble.html
+    """
+    if out is None:
+        raise InvalidArgumentError("--out is missing; give the page to write, such as --out report.html")
+    summaries = [
+        reports.Summary.of_path(path, norm, target).renamed(name)
+        for name, path in reports.named_paths(paths).items()
+    ]
+    for line in workflows.write_page(summaries, out, shown.parts()):
+        reports.say(line, error=True)
+    reports.say(f"Page: {out}")
+    if show:
+        webbrowser.open(out.resolve().as_uri())

@@ -1,0 +1,197 @@
+"""A page about runs and logs by their paths: what they were made from is looked for, and shown where it is found."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from smoothcert.arguments import check_path, check_whole
+from smoothcert.data import Dataset
+from smoothcert.errors import InvalidArgumentError, SmoothcertError
+from smoothcert.networks import multiply_adds_of
+from smoothcert.noise import noise_from
+from smoothcert.report import Summary, write_report
+from smoothcert.store import Run, read_attack
+from smoothcert.theory import LogProbabilityGaps, log_probability_gaps
+from smoothcert.workflows.auditing.parts import find_classifier, find_dataset
+from smoothcert.workflows.auditing.report import AuditReport
+
+_COPIES = 10_000  # as in the papers
+_LEAST_COPIES = 64
+_AFFORDED = 4e10  # multiply-adds for the gaps of one run: a second or two
+
+
+@dataclass(frozen=True)
+class PageParts:
+    """What a page shows beside its runs. Nothing here is part of a certificate.
+
+    Args:
+        title: heading; the names of the runs by default.
+        dataset: name or path of the data set, for the gallery; by default where the main run says it was.
+        data_dir: folder of its files.
+        attack: folder of an attack on the main run.
+        against: run of CERTIFY to compare time with.
+        models: model folders, to say how they were trained; by default where the runs say they were.
+        images: whether to show images at all.
+        gap_image: place of the image for the histogram of log-probability gaps; one of median radius by default.
+        gap_copies: noisy copies for it; by default as many as take about a second, at most 10,000; 0 for none.
+    """
+
+    title: str | None = None
+    dataset: str | None = None
+    data_dir: Path | None = None
+    attack: Path | None = None
+    against: Path | None = None
+    models: Sequence[Path] = ()
+    images: bool = True
+    gap_image: int | None = None
+    gap_copies: int | None = None
+
+
+def write_page(summaries: Sequence[Summary], path: str | Path, parts: PageParts | None = None) -> list[str]:
+    """Write one page about runs and logs, the last of them the main one; return what was left out, in sentences.
+
+    Models and data are looked for where the runs say they were, and used only if their digests are the runs'. Code of
+    the user's own is not run.
+
+    Args:
+        summaries: with the names to show; see `Summary.of_path`.
+        path: the file to write, whole or not at all.
+        parts: what else is shown.
+    """
+    parts = PageParts() if parts is None else parts
+    file = check_path("path", path)
+    if file.is_dir():
+        raise InvalidArgumentError(
+            f"--out must be a file to write, such as {file / 'report.html'}, got the folder {file}"
+        )
+    left_out: list[str] = []
+    main = summaries[-1]
+    dataset = _dataset(main, parts, left_out)
+    gaps = {} if dataset is None else _gaps(summaries, dataset, parts, left_out)
+    write_report(
+        {summary.name: summary for summary in summaries},
+        file,
+        title=parts.title or _title(summaries),
+        dataset=dataset if parts.images else None,
+        attack=None if parts.attack is None else read_attack(parts.attack),
+        models=_models(summaries, parts),
+        gaps=gaps,
+        reference=None if parts.against is None else Summary.of_run(Run.open(parts.against)),
+    )
+    return left_out
+
+
+def _title(summaries: Sequence[Summary]) -> str:
+    names = [summary.name for summary in summaries]
+    return ", ".join(names) if len(names) <= 4 else f"{names[-1]} and {len(names) - 1} others"
+
+
+def _dataset(summary: Summary, parts: PageParts, left_out: list[str]) -> Dataset | None:
+    """Return the data set of the main run; None with a sentence where there is none to be found."""
+    if summary.run is None:
+        if parts.dataset is not None:
+            raise InvalidArgumentError(
+                f"--dataset shows images of the last run, and {summary.name} is a log; leave it out"
+            )
+        return None
+    if not parts.images and parts.gap_copies == 0:
+        return None
+    report = AuditReport(summary.name)
+    places = {name: str(place) for name, place in summary.run.places.items()}
+    found = find_dataset(summary.manifest, Path(), places, parts.dataset, parts.data_dir, report)
+    if found is None:
+        reasons = [*map(str, report.findings), *report.notes]
+        left_out.append(f"no images of {summary.name} are shown: {reasons[-1]}")
+    return found
+
+
+def _models(summaries: Sequence[Summary], parts: PageParts) -> dict[str, Path]:
+    """Return the model folders by the names of their runs; those given are held against the runs by digest."""
+    found = {}
+    for summary in summaries:
+        place = None if summary.run is None else summary.run.places.get("model")
+        if (
+            place is not None
+            and "source" not in summary.manifest
+            and _is_of(place, summary.manifest["model"])
+        ):
+            found[summary.name] = place
+    for folder in parts.models:
+        owners = [one.name for one in summaries if one.manifest and _is_of(folder, one.manifest["model"])]
+        if not owners:
+            raise InvalidArgumentError(
+                f"--model {folder} is the model of none of the runs; give the folder that was certified"
+            )
+        found.update(dict.fromkeys(owners, folder))
+    return found
+
+
+def _is_of(folder: Path, model: str) -> bool:
+    from smoothcert.folders import read_any_card
+
+    try:
+        return read_any_card(folder).digest == model.partition("/")[0]
+    except SmoothcertError:
+        return False
+
+
+def _gaps(
+    summaries: Sequence[Summary], dataset: Dataset, parts: PageParts, left_out: list[str]
+) -> Mapping[str, LogProbabilityGaps]:
+    """Return the log-probability gaps of one image for each run of the data set whose model is at hand."""
+    if parts.gap_copies == 0:
+        return {}
+    if parts.gap_copies is not None:
+        check_whole("--gap-copies", parts.gap_copies, 1)
+    index = _gap_image(summaries[-1], dataset, parts.gap_image)
+    image, label, gaps = dataset.image(index), int(dataset.labels[index]), {}
+    for summary in summaries:
+        if summary.run is None or summary.manifest["dataset"]["digest"] != dataset.digest:
+            continue
+        model = _model(summary, summary.run, left_out)
+        if model is None:
+            continue
+        noise = noise_from(dict(summary.manifest["noise"])).for_shape(dataset.input_shape)
+        copies = _copies(model, image) if parts.gap_copies is None else parts.gap_copies
+        gaps[summary.name] = log_probability_gaps(model, noise, image, label, copies=copies, index=index)
+    return gaps
+
+
+def _gap_image(main: Summary, dataset: Dataset, asked: int | None) -> int:
+    if asked is not None:
+        check_whole("--gap-image", asked, 0, len(dataset) - 1)
+        return asked
+    results = main.results
+    certified = np.flatnonzero(results.correct)
+    if not len(certified):
+        return int(results.index[0])
+    order = certified[np.argsort(results.radius[certified], kind="stable")]
+    return int(results.index[order[len(order) // 2]])
+
+
+def _model(summary: Summary, run: Run, left_out: list[str]) -> torch.nn.Module | None:
+    report = AuditReport(summary.name)
+    places = {name: str(place) for name, place in run.places.items()}
+    noise = noise_from(dict(run.manifest["noise"]))
+    try:
+        classifier = find_classifier(run.manifest, noise, Path(), places, None, report)
+    except SmoothcertError as error:
+        left_out.append(f"{summary.name} has no histogram of log-probability gaps: {error}")
+        return None
+    if classifier is None or not isinstance(classifier.model, torch.nn.Module):
+        reasons = [*map(str, report.findings), *report.notes, "its model is no torch module"]
+        left_out.append(f"{summary.name} has no histogram of log-probability gaps: {reasons[0]}")
+        return None
+    return classifier.model
+
+
+def _copies(model: torch.nn.Module, image: torch.Tensor) -> int:
+    """Return how many noisy copies are asked about, so that a page takes seconds whatever the network."""
+    cost = multiply_adds_of(model, image)
+    afforded = _AFFORDED / cost if cost else 10 * _LEAST_COPIES
+    return int(min(max(afforded, _LEAST_COPIES), _COPIES))
