@@ -123,7 +123,8 @@ def test_the_table_gives_factors_of_the_single_network(home, runs):
     assert record["worker_seconds_per_image_factor"] == pytest.approx(
         (runs[1].seconds / runs[1].images) / (runs[0].seconds / runs[0].images)
     )
-    assert f"relative to the single network {home / 'm0'}" in " ".join(table.notes)
+    assert "relative to the single network, run of m0." in " ".join(table.notes)
+    assert column(table, "model") == ["run of pair", "run of m0", "run of heads"]
     alone = model_table(runs, [home / "pair", home / "heads"])
     assert not any(heading.startswith("×") for heading in alone.columns)
 

@@ -126,7 +126,7 @@ def cost_table(costs: Sequence[ModelCost]) -> PaperTable:
     heads = ["model", *(c.heading for c in columns), *(f"× {c.heading}" for c in factors)]
     rows = [
         [
-            str(cost.folder.path),
+            cost.name,
             *(_shown(column.value(cost), column.show) for column in columns),
             *(_shown(_factor(column, cost, single), lambda v: f"{v:.2f}") for column in factors),
         ]
@@ -157,7 +157,8 @@ def _record(
     cost: ModelCost, columns: Sequence[_Column], factors: Sequence[_Column], single: ModelCost | None
 ) -> dict[str, Any]:
     return {
-        "model": str(cost.folder.path),
+        "model": cost.name,
+        "folder": str(cost.folder.path),
         "digest": cost.folder.card.digest,
         "trained": cost.folder.method,
         "runs": len(cost.runs),
@@ -172,7 +173,7 @@ def _notes(
     """Yield what the headings mean, and what is missing."""
     yield from (column.says for column in columns if column.says)
     if single is not None:
-        yield f"×: relative to the single network {single.folder.path}."
+        yield f"×: relative to the single network, {single.name}."
     if together:
         yield (
             f"No votes/s: {', '.join(together)} were certified by the same forward passes, so each of them has the "
@@ -184,11 +185,11 @@ def _notes(
         yield f"The runs used different engines ({names}), so their speeds are not of the models alone."
     for cost in costs:
         if cost.fault:
-            yield f"{cost.folder.path}: size not counted: {cost.fault}."
+            yield f"{cost.name}: size not counted: {cost.fault}."
         if cost.folder.is_fine_tuned:
-            yield f"{cost.folder.path} was fine-tuned: the training of its members before that is not counted."
+            yield f"{cost.name} was fine-tuned: the training of its members before that is not counted."
         if cost.others:
             names = ", ".join(one.name for one in cost.others)
-            yield f"{cost.folder.path}: not counted, because others have no run under their settings: {names}."
+            yield f"{cost.name}: not counted, because others have no run under their settings: {names}."
         if not cost.runs:
-            yield f"{cost.folder.path}: no run of it to compare, so no ACR and no speed."
+            yield f"{cost.name}: no run of it to compare, so no ACR and no speed."

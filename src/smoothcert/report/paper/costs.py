@@ -37,6 +37,11 @@ class ModelCost:
     fault: str = ""
 
     @property
+    def name(self) -> str:
+        """What tables call it: its run, as the table of runs does; its folder without one, or with several."""
+        return self.runs[0].name if len(self.runs) == 1 else str(self.folder.path)
+
+    @property
     def is_single(self) -> bool:
         """Whether it is one network with one head."""
         return len(self.folder.networks) == 1 and self.folder.heads == 1
