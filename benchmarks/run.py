@@ -23,6 +23,7 @@ PARTS = (
     "votes",
     "memory",
     "startup",
+    "page",
     "linear",
     "grid",
     "training",

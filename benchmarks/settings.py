@@ -37,6 +37,8 @@ class Settings:
         adaptive_images: images certified by CERTIFYADP image by image.
         adaptive_repetitions: its alternations.
         startup_rounds: times that every command is started.
+        page_images: images of each run on a page.
+        page_rounds: times that each page is made.
         memory_votes: votes for the one image whose memory is measured.
         memory_images: images whose memory is measured.
         line_votes: numbers of votes for the fitted exponent.
@@ -72,6 +74,8 @@ class Settings:
     adaptive_images: int = 60
     adaptive_repetitions: int = 3
     startup_rounds: int = 10
+    page_images: int = 10_000
+    page_rounds: int = 5
     memory_votes: int = 1_000_000
     memory_images: int = 10_000
     line_votes: tuple[int, ...] = (8_000, 16_000, 32_000, 64_000, 128_000)
@@ -115,6 +119,8 @@ def quick(engine: str) -> Settings:
         adaptive_images=6,
         adaptive_repetitions=1,
         startup_rounds=1,
+        page_images=50,
+        page_rounds=1,
         memory_votes=5_000,
         memory_images=100,
         line_votes=(500, 1_000, 2_000),

@@ -129,6 +129,16 @@ def test_the_table_gives_factors_of_the_single_network(home, runs):
     assert not any(heading.startswith("×") for heading in alone.columns)
 
 
+def test_early_exits_show_the_evaluations_that_were_counted(home, runs, tmp_path):
+    save_ensemble([home / "m0", home / "m1"], tmp_path / "early", early_exit=sc.Consensus(k=1))
+    early = certified(tmp_path / "early")
+    table = model_table([*runs, early], [home / "m0", tmp_path / "early"])
+    columns = early.run.columns
+    by_hand = sum(columns["evaluations"]) / sum(columns["samples"])
+    assert column(table, "passes")[:2] == ["1.00", f"{by_hand:.2f}"]
+    assert "passes" not in model_table(runs, [home / "m0", home / "pair"]).columns
+
+
 def test_runs_under_other_settings_are_not_mixed_in(home, runs):
     longer = certified(home / "m0", seed=2, n=128)
     costs = model_costs([home / "m0", home / "pair"], [longer, *runs])

@@ -257,7 +257,7 @@ function drawConfusion(data, { columns, places }) {
   const z = labels.map(label => answers.map(said => pairs.get(label + "," + said) || 0));
   note.textContent = "";
   return plot("confusion", [{ type: "heatmap", x: [...names, "none"], y: names, z: z.map(row => row.map(n => n ? Math.log10(n + 1) : null)),
-    text: z.map(row => row.map(n => n || "")), texttemplate: labels.length <= 12 ? "%{text}" : "", customdata: z, showscale: false,
+    text: z.map(row => row.map(n => n || "")), textfont: { color: variable("--ink") }, texttemplate: labels.length <= 12 ? "%{text}" : "", customdata: z, showscale: false,
     hovertemplate: "%{y} answered %{x}: %{customdata} images<extra></extra>", xgap: 1, ygap: 1,
     colorscale: [[0, washed(variable("--strong"), 0.12)], [1, washed(variable("--strong"), 0.85)]] }],
   layoutOf("certified answer", "true class", { xaxis: { type: "category", showgrid: false }, yaxis: { type: "category", autorange: "reversed", showgrid: false } }));

@@ -153,5 +153,6 @@
   visible.add("accuracy");
   recolour();
   filtered();
+  performance.mark("ready");
   document.documentElement.dataset.ready = "true";
 })();

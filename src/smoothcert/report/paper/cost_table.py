@@ -13,6 +13,7 @@ from smoothcert.report.tables.duration import show_duration
 from smoothcert.rounding import floor_digits
 
 _UNKNOWN = "–"
+_PASSES = "passes"  # shown where some model spares members
 _UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
 
@@ -63,6 +64,13 @@ _COLUMNS = (
         _size,
         "Mult-adds: of one image's pass through all members, matrix work only; papers call them FLOPs.",
         is_factor=True,
+    ),
+    _Column(
+        _PASSES,
+        "evaluations_per_vote",
+        lambda c: c.passes,
+        lambda v: f"{v:.2f}",
+        "Passes: evaluations per vote that the runs counted, of networks or heads; mult-adds are those of all members.",
     ),
     _Column(
         "weights (MB)",
@@ -117,7 +125,12 @@ def cost_table(costs: Sequence[ModelCost]) -> PaperTable:
             "a table of costs needs at least one model folder, and the runs note none that is there; give it by --model"
         )
     together = [one.name for one in drawn_together([run for cost in costs for run in cost.runs])]
-    timed = [column for column in _COLUMNS if not (together and column.key in _OF_RUNS)]
+    spares = any(cost.exits_early for cost in costs)
+    timed = [
+        column
+        for column in _COLUMNS
+        if not (together and column.key in _OF_RUNS) and (spares or column.heading != _PASSES)
+    ]
     columns = [column for column in timed if any(column.value(cost) is not None for cost in costs)]
     single = next((cost for cost in costs if cost.is_single), None)
     factors = (

@@ -52,6 +52,19 @@ class ModelCost:
         return float(np.mean([run.acr for run in self.runs])) if self.runs else None
 
     @property
+    def passes(self) -> float | None:
+        """Mean evaluations per vote that its runs counted, of networks or heads; None without a run."""
+        known = [run for run in self.runs if run.samples is not None and run.evaluations is not None]
+        votes = sum(int(run.samples.sum()) for run in known if run.samples is not None)
+        asked = sum(int(run.evaluations.sum()) for run in known if run.evaluations is not None)
+        return asked / votes if votes else None
+
+    @property
+    def exits_early(self) -> bool:
+        """Whether it stops asking members where the first ones decide, so that a vote may cost less than a pass."""
+        return getattr(self.folder.card, "early_exit", None) is not None
+
+    @property
     def votes_per_second(self) -> float | None:
         """Votes of its runs per second of one worker; None without a run, or without its time."""
         votes = sum(int(run.samples.sum()) for run in self.runs if run.samples is not None)
