@@ -12,6 +12,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders import load_model, save_ensemble
 from smoothcert.networks import describe_model
 from smoothcert.report import Summary, model_costs, model_table, read_folders
+from smoothcert.report.paper.cost_columns import with_unit
 from smoothcert.report.paper.costs import drawn_together
 
 EPOCHS = 4.0
@@ -197,6 +198,17 @@ def test_folders_are_found_where_runs_say_they_were_if_the_weights_are_the_runs(
     shutil.rmtree(folder)
     trained(tmp_path / "m", 4)  # another model at the same place
     assert model_costs([], [Summary.of_path(tmp_path / "run")]) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (7, "7"), (999, "999"), (999.6, "1k"), (4258, "4.26k"), (99_960, "100k"), (999_999, "1M"), (1_730_000, "1.73M"),
+        (255_270_000, "255M"), (4.122e9, "4.12G"), (1.5e12, "1,500G"),
+    ],
+)  # fmt: skip
+def test_numbers_have_three_digits_and_a_unit(value, text):
+    assert with_unit(value) == text
 
 
 def test_one_folder_given_twice_is_one_row(home):

@@ -3,113 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.report.paper.cost_columns import COLUMNS, OF_RUNS, PASSES, CostColumn
 from smoothcert.report.paper.costs import ModelCost, drawn_together
 from smoothcert.report.paper.paper_table import PaperTable, cells_of
-from smoothcert.report.tables.duration import show_duration
-from smoothcert.rounding import floor_digits
 
 _UNKNOWN = "–"
-_PASSES = "passes"  # shown where some model spares members
-_UNITS = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A heading, the figure below it, how it is shown, its name for a machine, and what it means.
-
-    Args:
-        heading: in the table.
-        key: in records.
-        value: of a model; None where it is not known.
-        show: a known value as text.
-        says: what the heading means; empty where it needs no words.
-        is_factor: also shown relative to the single network.
-    """
-
-    heading: str
-    key: str
-    value: Callable[[ModelCost], float | None]
-    show: Callable[[float], str]
-    says: str = ""
-    is_factor: bool = False
-
-
-def _size(value: float) -> str:
-    """Return a number with three digits and a unit."""
-    for unit, name in _UNITS:
-        if value >= unit:
-            return f"{value / unit:.3g}{name}" if value < 1000 * unit else f"{value / unit:,.0f}{name}"
-    return f"{value:.0f}"
-
-
-_COLUMNS = (
-    _Column("networks", "networks", lambda c: len(c.folder.networks), lambda v: f"{v:.0f}"),
-    _Column("heads", "heads", lambda c: c.folder.heads, lambda v: f"{v:.0f}", "Heads: of each network."),
-    _Column(
-        "ACR",
-        "acr",
-        lambda c: c.acr,
-        lambda v: floor_digits(v, 4),
-        "ACR: mean over the model's runs, rounded down.",
-    ),
-    _Column("parameters", "parameters", lambda c: c.parameters, _size, is_factor=True),
-    _Column(
-        "mult-adds",
-        "multiply_adds",
-        lambda c: c.multiply_adds,
-        _size,
-        "Mult-adds: of one image's pass through all members, matrix work only; papers call them FLOPs.",
-        is_factor=True,
-    ),
-    _Column(
-        _PASSES,
-        "evaluations_per_vote",
-        lambda c: c.passes,
-        lambda v: f"{v:.2f}",
-        "Passes: evaluations per vote that the runs counted, of networks or heads; mult-adds are those of all members.",
-    ),
-    _Column(
-        "weights (MB)",
-        "weight_bytes",
-        lambda c: c.weight_bytes,
-        lambda v: f"{v / 1e6:.3g}",
-        "Weights: parameters and statistics of batch norms in memory, millions of bytes.",
-    ),
-    _Column(
-        "train (MB)",
-        "training_peak_memory_mb",
-        lambda c: c.folder.peak_memory_mb,
-        lambda v: f"{v:,.0f}",
-        "Train (MB): peak memory of the training process, largest of its networks, which are trained one at a time. "
-        "The memory of a forward pass is not recorded.",
-    ),
-    _Column(
-        "s/epoch",
-        "training_seconds_per_epoch",
-        lambda c: c.folder.seconds_per_epoch,
-        lambda v: f"{v:.3g}",
-        "s/epoch, training: seconds that the cards tell, added up over networks, as if trained one after the other.",
-    ),
-    _Column("training", "training_seconds", lambda c: c.folder.seconds, show_duration, is_factor=True),
-    _Column(
-        "votes/s",
-        "votes_per_worker_second",
-        lambda c: c.votes_per_second,
-        lambda v: f"{v:,.0f}",
-        "votes/s, s/image: votes and images per second of one worker, as the runs recorded them on their machine.",
-    ),
-    _Column(
-        "s/image",
-        "worker_seconds_per_image",
-        lambda c: c.seconds_per_image,
-        lambda v: f"{v:.3g}",
-        is_factor=True,
-    ),
-)
 
 
 def cost_table(costs: Sequence[ModelCost]) -> PaperTable:
@@ -128,8 +29,8 @@ def cost_table(costs: Sequence[ModelCost]) -> PaperTable:
     spares = any(cost.exits_early for cost in costs)
     timed = [
         column
-        for column in _COLUMNS
-        if not (together and column.key in _OF_RUNS) and (spares or column.heading != _PASSES)
+        for column in COLUMNS
+        if not (together and column.key in OF_RUNS) and (spares or column.heading != PASSES)
     ]
     columns = [column for column in timed if any(column.value(cost) is not None for cost in costs)]
     single = next((cost for cost in costs if cost.is_single), None)
@@ -154,10 +55,7 @@ def cost_table(costs: Sequence[ModelCost]) -> PaperTable:
     )
 
 
-_OF_RUNS = ("votes_per_worker_second", "worker_seconds_per_image")
-
-
-def _factor(column: _Column, cost: ModelCost, single: ModelCost | None) -> float | None:
+def _factor(column: CostColumn, cost: ModelCost, single: ModelCost | None) -> float | None:
     value, one = column.value(cost), None if single is None else column.value(single)
     return None if value is None or not one else value / one
 
@@ -167,7 +65,7 @@ def _shown(value: float | None, show: Callable[[float], str]) -> str:
 
 
 def _record(
-    cost: ModelCost, columns: Sequence[_Column], factors: Sequence[_Column], single: ModelCost | None
+    cost: ModelCost, columns: Sequence[CostColumn], factors: Sequence[CostColumn], single: ModelCost | None
 ) -> dict[str, Any]:
     return {
         "model": cost.name,
@@ -181,7 +79,10 @@ def _record(
 
 
 def _notes(
-    costs: Sequence[ModelCost], columns: Sequence[_Column], single: ModelCost | None, together: Sequence[str]
+    costs: Sequence[ModelCost],
+    columns: Sequence[CostColumn],
+    single: ModelCost | None,
+    together: Sequence[str],
 ) -> Iterator[str]:
     """Yield what the headings mean, and what is missing."""
     yield from (column.says for column in columns if column.says)
