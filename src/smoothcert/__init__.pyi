@@ -34,7 +34,7 @@ from .folders import (
 )
 from .networks import Denoised, MultiHead, create_model
 from .noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, NoiseLaw, Uniform
-from .report import write_report
+from .report import Comparison, RadiusDifference, compare, write_report
 from .sampling import Counts
 from .store import AttackedImage, AttackResults, Attempt, Run
 from .training import (
@@ -68,6 +68,7 @@ __all__ = [
     "Attempt",
     "AuditReport",
     "Certificate",
+    "Comparison",
     "Consensus",
     "ConsensusEnsemble",
     "Consistency",
@@ -94,6 +95,7 @@ __all__ = [
     "Panel",
     "Plan",
     "Procedure",
+    "RadiusDifference",
     "Recipe",
     "Results",
     "Run",
@@ -113,6 +115,7 @@ __all__ = [
     "bounds",
     "certify",
     "certify_panel",
+    "compare",
     "create_model",
     "errors",
     "fine_tune",

@@ -48,6 +48,7 @@ def test_import_loads_no_torch():
         ["certify", "--help"],
         ["predict", "--help"],
         ["analyze", "--help"],
+        ["compare", "--help"],
         ["train", "--help"],
         ["describe", "--help"],
     ],
@@ -64,6 +65,9 @@ def test_logs_and_runs_are_read_without_torch(tmp_path, truth_run):
     log.write_text(LOG)
     told, loaded = loaded_by("analyze", str(log), str(truth_run))
     assert "log.tsv" in told
+    assert loaded == []
+    told, loaded = loaded_by("compare", str(log), str(log))
+    assert "Nothing can be concluded" in told
     assert loaded == []
     told, loaded = loaded_by("export", str(truth_run))
     assert told.startswith("idx\tlabel")

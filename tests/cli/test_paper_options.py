@@ -80,7 +80,7 @@ def test_costs_are_printed_and_written_beside(paper, tmp_path):
     code, out, err = paper("--costs", "--model", folder, "--csv", "t.csv")
     assert code == 0
     assert "Cost of models" in out
-    assert "no run of it to compare" in " ".join(out.split())
+    assert "No run to compare" in " ".join(out.split())
     assert err.splitlines() == ["wrote t.csv", "wrote t-costs.csv"]
     (row,) = csv.DictReader(io.StringIO(Path("t-costs.csv").read_text()))
     assert (row["model"], row["training_seconds"], row["networks"]) == (str(folder), "5.0", "1")

@@ -13,6 +13,7 @@ from .group_sequential import (
     geometric_looks,
     group_sequential_table,
 )
+from .paired_difference import MOST_PAIRS, paired_difference_interval
 from .runner_up import runner_up_bounds
 from .sequential import (
     confidence_sequence_lower,
@@ -25,6 +26,7 @@ from .staged import staged_boundary
 from .two_way import two_way_p_value
 
 __all__ = [
+    "MOST_PAIRS",
     "MOST_TRIALS",
     "Boundary",
     "Operation",
@@ -42,6 +44,7 @@ __all__ = [
     "log_evidence_above",
     "log_evidence_below",
     "operate",
+    "paired_difference_interval",
     "runner_up_bounds",
     "sequential_boundary",
     "shared_vote_level",

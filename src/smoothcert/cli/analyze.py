@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from smoothcert import certificates, report, store
+from smoothcert import report, store
 from smoothcert.cli import options as opt
 from smoothcert.cli.variance import Variance
 from smoothcert.errors import InvalidArgumentError
@@ -27,30 +27,12 @@ def analyze(
         Path | None,
         opt.path_option("--against", text="Run of CERTIFY to compare time with; adds TimeRF."),
     ] = None,
-    radii: Annotated[
-        str | None,
-        typer.Option(
-            "--radii", help="Radii to read certified accuracy at, such as 0,0.5,1; a grid by default."
-        ),
-    ] = None,
-    target: Annotated[
-        float | None,
-        typer.Option(
-            "--target",
-            help="The radius that an adaptive log is about, where its column `radius proved` only says 1 or -1.",
-        ),
-    ] = None,
+    radii: opt.Radii = None,
+    target: opt.Target = None,
     intervals: Annotated[
         bool, typer.Option("--intervals", help="Print 95% intervals over images too; --json always has them.")
     ] = False,
-    norm: Annotated[
-        str | None,
-        typer.Option(
-            "--norm",
-            help="Radii in l1, l2 or linf instead of the noise's own norm. linf is l2 / sqrt(coordinates): true, but "
-            "weak.",
-        ),
-    ] = None,
+    norm: opt.Norm = None,
     as_json: Annotated[bool, typer.Option("--json", help="Unrounded figures as JSON.")] = False,
 ) -> None:
     """Print certified accuracy at radii, ACR and cost of runs or published logs; or why an ensemble helps.
@@ -73,29 +55,13 @@ def analyze(
         variance.study(paths[0], as_json=as_json)
         return
     variance.refuse()
-    grid = None if radii is None else _read_radii(radii)
+    grid = opt.read_radii(radii)
     reference = None if against is None else _reference(against)
-    if target is not None:
-        certificates.check_radius("--target", target)
-    summaries = [report.Summary.of_path(path, norm, target) for path in paths]
-    if target is not None and not any(
-        one.told is not None and one.told.asked == (target,) for one in summaries
-    ):
-        raise InvalidArgumentError(
-            "--target is for logs that say `radius proved`, and there is none; leave it out"
-        )
-    _tell_ignored(summaries)
+    summaries = opt.read_summaries(paths, norm, target)
     if as_json:
         _print_json(summaries, grid, reference)
     else:
         report.print_summaries(summaries, grid, intervals=intervals, reference=reference)
-
-
-def _tell_ignored(summaries: list[report.Summary]) -> None:
-    """Say which columns of logs were not read."""
-    for summary in summaries:
-        if summary.ignored:
-            report.say(f"{summary.name}: columns ignored: {', '.join(summary.ignored)}", error=True)
 
 
 def _print_json(
@@ -107,14 +73,6 @@ def _print_json(
         if reference is not None:
             row["time_reduction"] = report.time_factor(summary, reference)
     print(json.dumps(rows, indent=2))
-
-
-def _read_radii(text: str) -> NDArray[np.float64]:
-    """Read the radii to look at; refuse what is none."""
-    radii = certificates.check_list("--radii", opt.read_numbers("--radii", text), certificates.MOST_RADII)
-    for radius in radii:
-        certificates.check_radius("each of --radii", radius)
-    return np.array(radii, dtype=np.float64)
 
 
 def _reference(folder: Path) -> report.Summary:

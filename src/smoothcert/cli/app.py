@@ -28,6 +28,7 @@ COMMANDS = {
     "attack": "attack:attack",
     "audit": "audit:audit",
     "analyze": "analyze:analyze",
+    "compare": "compare:compare",
     "report": "report:report",
     "export": "export:export",
     "recipes": "listings:recipes",

@@ -81,15 +81,8 @@ def report(
     out: Annotated[
         Path | None, opt.path_option("--out", "-o", text="The page to write, such as report.html.")
     ] = None,
-    target: Annotated[
-        float | None,
-        typer.Option(
-            "--target", help="The radius that an adaptive log is about, where it only says 1 or -1."
-        ),
-    ] = None,
-    norm: Annotated[
-        str | None, typer.Option("--norm", help="Radii in l1, l2 or linf instead of the noise's own norm.")
-    ] = None,
+    target: opt.Target = None,
+    norm: opt.Norm = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page when it is done.")] = False,
 ) -> None:
     """Write one page about runs and published logs that can be read anywhere: it needs no network and no other file.
@@ -107,10 +100,9 @@ def report(
     """
     if out is None:
         raise InvalidArgumentError("--out is missing; give the page to write, such as --out report.html")
-    summaries = [
-        reports.Summary.of_path(path, norm, target).renamed(name)
-        for name, path in reports.named_paths(paths).items()
-    ]
+    named = reports.named_paths(paths)
+    read = opt.read_summaries(list(named.values()), norm, target)
+    summaries = [summary.renamed(name) for name, summary in zip(named, read, strict=True)]
     for line in workflows.write_page(summaries, out, shown.parts()):
         reports.say(line, error=True)
     reports.say(f"Page: {out}")

@@ -1,3 +1,6 @@
+from .comparing.compare import compare, compare_summaries
+from .comparing.comparison import Comparison, RadiusDifference
+from .comparing.comparison_json import comparison_to_json
 from .cost import consensus_rate, returned_by_phase, sample_reduction, time_reduction
 from .figures.curves import (
     attack_figure,
@@ -22,6 +25,7 @@ from .summary import Summary
 from .tables.accuracy_cells import percent
 from .tables.attack_table import attack_to_json, print_attack
 from .tables.blocks import make_table
+from .tables.comparison_table import print_comparison
 from .tables.cost_columns import time_factor
 from .tables.description_lines import describe_lines
 from .tables.listings import LISTINGS, Listing, print_listing
@@ -37,10 +41,12 @@ from .wording import describe_indices
 
 __all__ = [
     "LISTINGS",
+    "Comparison",
     "Listing",
     "ModelCost",
     "PaperOrder",
     "PaperTable",
+    "RadiusDifference",
     "SeedGroup",
     "Summary",
     "SweepRow",
@@ -48,6 +54,9 @@ __all__ = [
     "attack_to_json",
     "certified_accuracy_figure",
     "common_grid",
+    "compare",
+    "compare_summaries",
+    "comparison_to_json",
     "consensus_rate",
     "describe_indices",
     "describe_lines",
@@ -64,6 +73,7 @@ __all__ = [
     "per_input_to_json",
     "percent",
     "print_attack",
+    "print_comparison",
     "print_listing",
     "print_paper_table",
     "print_per_input",

@@ -16,13 +16,30 @@ from smoothcert.rounding import floor_digits
 
 def setting_text(manifest: Mapping[str, Any], reach: Reach) -> str:
     """Return data, noise, norm, procedure, error probability and reach of a run in one line."""
+    parts = setting_parts(manifest)
+    return (
+        f"{manifest['dataset']['name']} ({manifest['dataset']['split']}), {parts['noise']}, radii in {parts['norm']}, "
+        f"procedure {parts['procedure']}, error at most {parts['alpha']} per image, {_reach_text(reach)}"
+    )
+
+
+def setting_parts(manifest: Mapping[str, Any]) -> dict[str, str]:
+    """Return noise, norm, procedure and alpha of a run in words, by these names."""
     noise = in_words({key: value for key, value in manifest["noise"].items() if key != "name"})
     derived = f" (turned from {manifest['norm_of_noise']})" if "norm_of_noise" in manifest else ""
+    return {
+        "noise": f"{manifest['noise']['name']} noise ({noise})",
+        "norm": f"{manifest['norm']}{derived}",
+        "procedure": _procedure_text(manifest["procedure"]),
+        "alpha": f"{manifest['alpha']:g}",
+    }
+
+
+def unfinished_text(name: str, missing: int) -> str:
+    """Return the warning about a run of which images are missing."""
     return (
-        f"{manifest['dataset']['name']} ({manifest['dataset']['split']}), "
-        f"{manifest['noise']['name']} noise ({noise}), radii in {manifest['norm']}{derived}, "
-        f"procedure {_procedure_text(manifest['procedure'])}, "
-        f"error at most {manifest['alpha']:g} per image, {_reach_text(reach)}"
+        f"Warning: {name} is unfinished, {missing} of its images are missing; hard images end last, so its figures "
+        "look better than they are. Continue it with --resume."
     )
 
 

@@ -15,6 +15,7 @@ from .own_model import (
 from .paper import PaperFiles
 from .paths import folder_option, path_argument, path_option
 from .recipe import Changes, RecipeName, chosen_config
+from .results import Norm, Radii, Target, read_radii, read_summaries
 from .running import (
     Alpha,
     BatchSize,
@@ -44,16 +45,19 @@ __all__ = [
     "InputShape",
     "Mean",
     "ModelFolder",
+    "Norm",
     "NumClasses",
     "OwnMembers",
     "OwnModel",
     "PaperFiles",
+    "Radii",
     "RecipeName",
     "Running",
     "Seed",
     "Source",
     "Std",
     "Subset",
+    "Target",
     "Training",
     "Voting",
     "Workers",
@@ -65,6 +69,8 @@ __all__ = [
     "read_arguments",
     "read_facts",
     "read_numbers",
+    "read_radii",
+    "read_summaries",
     "typed",
     "unfolded",
     "with_parameters",

@@ -105,5 +105,6 @@ def _notes(
         if cost.others:
             names = ", ".join(one.name for one in cost.others)
             yield f"{cost.name}: not counted, because others have no run under their settings: {names}."
-        if not cost.runs:
-            yield f"{cost.name}: no run of it to compare, so no ACR and no speed."
+    lonely = [cost.name for cost in costs if not cost.runs]
+    if lonely:
+        yield f"No run to compare, so no ACR and no speed: {', '.join(lonely)}."

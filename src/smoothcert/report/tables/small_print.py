@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.report.summary import Summary
+from smoothcert.report.wording import unfinished_text
 
 _TURNED = {
     (
@@ -54,10 +55,7 @@ def _warnings(summaries: Sequence[Summary]) -> Iterator[str]:
     """Yield what makes figures wrong, or wrong to compare."""
     for summary in summaries:
         if summary.missing:
-            yield (
-                f"Warning: {summary.name} is unfinished, {summary.missing} of its images are missing; hard images end "
-                "last, so its figures look better than they are. Continue it with --resume."
-            )
+            yield unfinished_text(summary.name, summary.missing)
     if len({summary.reach.norm for summary in summaries} - {None}) > 1:
         yield "Warning: these runs measure radii in different norms; their radii cannot be compared."
     if len({summary.manifest["dataset"]["digest"] for summary in summaries if summary.manifest}) > 1:

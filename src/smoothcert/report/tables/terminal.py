@@ -29,13 +29,16 @@ def say(line: str, *, error: bool = False) -> None:
     print(visible(line), file=sys.stderr if error else sys.stdout, flush=True)
 
 
-def print_tables(tables: Iterable[Table], small_print: Iterable[str], *, width: int) -> None:
+def print_tables(
+    tables: Iterable[Table], small_print: Iterable[str], *, width: int, conclusion: str = ""
+) -> None:
     """Print tables and the lines below them on standard output, as wide as the terminal or as COLUMNS says.
 
     Args:
         tables: what `make_table` made.
         small_print: lines, dimmed where there is a terminal, and broken between words where a width is known.
         width: characters per line where there is no terminal, and no COLUMNS either.
+        conclusion: a sentence that stands out between the two; none by default.
     """
     from rich.text import Text
 
@@ -44,9 +47,11 @@ def print_tables(tables: Iterable[Table], small_print: Iterable[str], *, width: 
     for table in tables:
         for style, line in table_lines(table, max(console.width, _LEAST_WIDTH), rule):
             console.print(Text(line, style=style), soft_wrap=True)
-    for line in small_print:
-        for part in _broken(visible(line), console.width) if is_known else [visible(line)]:
-            console.print(Text(part, style="dim"), soft_wrap=True)
+    told = [("bold", conclusion), ("", "")] if conclusion else []
+    for style, line in (*told, *(("dim", line) for line in small_print)):
+        parts = _broken(visible(line), console.width) if is_known else [visible(line)]
+        for part in parts or [""]:
+            console.print(Text(part, style=style), soft_wrap=True)
 
 
 def _broken(line: str, width: int) -> list[str]:

@@ -1,0 +1,1 @@
+"""Two runs about the same images: what may be concluded of their difference."""
