@@ -10,20 +10,22 @@ import smoothcert as sc
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report import Summary, group_runs, save_figure, write_paper_figures
 from smoothcert.report.figures.acr_figures import acr_over_number_figure, acr_over_time_figure
-from smoothcert.report.figures.gap_figure import log_gap_figure, log_gaps
 from smoothcert.report.figures.group_curves import group_accuracy_figure
+from smoothcert.report.figures.noise_gap_figure import noise_gap_figure
 from smoothcert.report.figures.theory_figure import predicted, predicting_pairs, theory_figure
+from smoothcert.report.figures.vote_gap_figure import vote_gap_figure, vote_gaps
 from smoothcert.report.paper.acr_series import over_members
+from smoothcert.theory import LogProbabilityGaps
 from truth import CENTRE, HalfSpace
 
 FIGURES = {
     "certified_accuracy",
     "p_a",
     "votes",
+    "vote_gap",
     "log_probability_gap",
     "acr_over_members",
     "acr_over_heads",
-} | {
     "acr_over_training_time",
     "theory_and_observation",
 }
@@ -86,7 +88,7 @@ def test_the_curve_of_a_group_is_its_mean_and_the_band_its_extremes(groups, summ
 def test_gaps_are_logarithms_of_counts_with_half_a_vote_each(summaries):
     seen = []
     for made in (summaries[0].run, summaries[2].run):
-        for counts, gap, is_alone in zip(made.final_counts, *log_gaps(made), strict=True):
+        for counts, gap, is_alone in zip(made.final_counts, *vote_gaps(made), strict=True):
             other, label = counts.votes.tolist()
             assert gap == pytest.approx(np.log((label + 0.5) / (other + 0.5)))
             assert is_alone == (other == 0)
@@ -95,14 +97,14 @@ def test_gaps_are_logarithms_of_counts_with_half_a_vote_each(summaries):
 
 
 def test_bars_of_the_histogram_hold_every_image_once_and_keep_to_one_side_of_zero(groups):
-    figure = log_gap_figure(groups)
+    figure = vote_gap_figure(groups)
     for axes in figure.axes[: len(groups)]:
         bars = [bar for container in axes.containers for bar in container]
         assert sum(bar.get_height() for bar in bars) == pytest.approx(100)
         ends = [(bar.get_x(), bar.get_x() + bar.get_width()) for bar in bars]
         assert all(low > -1e-9 or high < 1e-9 for low, high in ends)
     with pytest.raises(InvalidArgumentError, match="hold none"):
-        log_gap_figure(group_runs([Summary("log", groups[0].members[0].results, 1.0)]))
+        vote_gap_figure(group_runs([Summary("log", groups[0].members[0].results, 1.0)]))
 
 
 def test_acr_over_members_has_every_run_and_the_means(summaries):
@@ -164,7 +166,7 @@ class TestFiles:
     def test_all_that_there_are_data_for(self, groups, tmp_path):
         made = write_paper_figures(groups, tmp_path / "new")
         names = {path.stem for path in made.written}
-        assert names == {"certified_accuracy", "p_a", "log_probability_gap", "acr_over_members"}
+        assert names == {"certified_accuracy", "p_a", "vote_gap", "acr_over_members"}
         assert {path.name for path in (tmp_path / "new").iterdir()} == {path.name for path in made.written}
         assert sorted(path.suffix for path in made.written) == sorted([".pdf", ".png", ".svg"] * len(names))
         assert set(made.left_out) == FIGURES - names
@@ -185,6 +187,20 @@ class TestFiles:
         svg = (tmp_path / "new" / "p_a.svg").read_text()
         assert re.search(r"<text[^>]*>of 3</text>", svg)
 
+    def test_gaps_over_noise_are_drawn_where_they_are_given(self, groups, tmp_path):
+        gaps = {
+            name: LogProbabilityGaps(3, 1, np.random.default_rng(seed).normal(seed, 1, 500))
+            for seed, name in enumerate(["a", "<b> $x$"])
+        }
+        made = write_paper_figures(groups, tmp_path, gaps=gaps)
+        assert "log_probability_gap" not in made.left_out
+        svg = (tmp_path / "log_probability_gap.svg").read_text()
+        share = 100 * (gaps["a"].gaps <= 0).mean()
+        assert f"({share:.1f}% misclassified)" in svg
+        assert "&lt;b&gt; $x$" in svg
+        with pytest.raises(InvalidArgumentError, match="of one image"):
+            noise_gap_figure({**gaps, "c": LogProbabilityGaps(4, 1, np.ones(3))})
+
     def test_logs_get_the_curves_and_are_named_where_they_are_missing(self, summaries, tmp_path):
         log = Summary("published.tsv", summaries[0].results, 1.0)
         made = write_paper_figures(group_runs([log, summaries[3]]), tmp_path)
@@ -204,7 +220,7 @@ class TestFiles:
         groups = group_runs(
             summaries[:3], {name: [one.name] for name, one in zip(ODD[1:], summaries[:3], strict=False)}
         )
-        for draw in (group_accuracy_figure, log_gap_figure):
+        for draw in (group_accuracy_figure, vote_gap_figure):
             save_figure(draw(groups), tmp_path / "a.pdf")
         series = {name: [(1.0, 0.1), (2.0, 0.2)] for name in ODD}
         save_figure(acr_over_number_figure(series, what="x"), tmp_path / "b.pdf")

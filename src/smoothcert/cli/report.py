@@ -78,6 +78,7 @@ def report(
         ),
     ],
     shown: Shown,
+    paper: opt.PaperFiles,
     out: Annotated[
         Path | None, opt.path_option("--out", "-o", text="The page to write, such as report.html.")
     ] = None,
@@ -85,10 +86,10 @@ def report(
     norm: opt.Norm = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page when it is done.")] = False,
 ) -> None:
-    """Write one page about runs and published logs that can be read anywhere: it needs no network and no other file.
+    """Write one page about runs and published logs that can be read anywhere, and tables and figures for papers.
 
-    Curves with intervals, tables, cost, where votes were spent, class by class, images with noisy copies, and the
-    command that repeats each run.
+    The page needs no network and no other file: curves with intervals, tables, cost, where votes were spent, class by
+    class, images with noisy copies, and the command that repeats each run.
 
     Example:
 
@@ -97,14 +98,24 @@ def report(
       smoothcert report Gaussian=gaussian.tsv "SmoothAdv=smoothadv.tsv" --out methods.html --title "MNIST, sigma .5"
 
       smoothcert report runs/ensemble --attack attacks/ensemble --against runs/certify --out ensemble.html
+
+      smoothcert report runs/a-seed0 runs/a-seed1 runs/b --latex table.tex --figures figures --costs
     """
-    if out is None:
-        raise InvalidArgumentError("--out is missing; give the page to write, such as --out report.html")
+    if out is None and not paper.is_asked:
+        raise InvalidArgumentError(
+            "--out is missing; give the page to write, such as --out report.html, or a table such as --latex table.tex"
+        )
     named = reports.named_paths(paths)
     read = opt.read_summaries(list(named.values()), norm, target)
     summaries = [summary.renamed(name) for name, summary in zip(named, read, strict=True)]
-    for line in workflows.write_page(summaries, out, shown.parts()):
-        reports.say(line, error=True)
+    parts, models = shown.parts(), tuple(shown.models or ())
+    found = workflows.NOTHING_FOUND
+    if out is not None or paper.figures is not None:
+        found = workflows.find_material(summaries, parts, tell=lambda line: reports.say(line, error=True))
+    paper.write(summaries, models=models, paths=named, gaps=found.gaps)
+    if out is None:
+        return
+    workflows.write_page(summaries, out, parts, found)
     reports.say(f"Page: {out}")
     if show:
         webbrowser.open(out.resolve().as_uri())

@@ -15,7 +15,7 @@ from .names import named_paths
 from .page.page import write_report
 from .paper.costs import ModelCost, model_costs
 from .paper.groups import group_runs
-from .paper.model_folders import find_folders, read_folders
+from .paper.model_folders import find_folders, folder_of, read_folders
 from .paper.paper_figures import write_paper_figures
 from .paper.paper_files import PaperOrder, model_table, write_paper
 from .paper.paper_table import PaperTable
@@ -62,6 +62,7 @@ __all__ = [
     "describe_lines",
     "figure_svg",
     "find_folders",
+    "folder_of",
     "group_runs",
     "make_table",
     "member_curves",

@@ -11,7 +11,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from smoothcert import report
+from smoothcert import report, theory
 from smoothcert.cli.options.paths import folder_option, path_option
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.visible import brief
@@ -87,6 +87,7 @@ class PaperFiles:
         models: Sequence[Path] = (),
         paths: Mapping[str, Path] | None = None,
         radii: NDArray[np.float64] | None = None,
+        gaps: Mapping[str, theory.LogProbabilityGaps] | None = None,
     ) -> None:
         """Write what was asked for, and tell every file; tables of cost are printed too.
 
@@ -95,6 +96,7 @@ class PaperFiles:
             models: folders of their models, beside those where the runs say they were.
             paths: of the summaries by their names, where these are not the paths themselves.
             radii: where tables read certified accuracy; some that suit all by default.
+            gaps: of one image by the names of summaries, for a figure.
         """
         self._refuse()
         if not self.is_asked:
@@ -112,6 +114,7 @@ class PaperFiles:
             paths=paths,
             costs=costs,
             bold=self.bold,
+            gaps=gaps or {},
         )
         report.write_paper(summaries, order, radii, tell=lambda line: report.say(line, error=True))
         if costs is not None and Path("-") not in (self.latex, self.markdown, self.csv):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.figures.acr_figures import acr_over_number_figure, acr_over_time_figure
 from smoothcert.report.figures.curves import certified_accuracy_figure, p_hat_figure, votes_figure
-from smoothcert.report.figures.gap_figure import log_gap_figure
 from smoothcert.report.figures.group_curves import group_accuracy_figure
+from smoothcert.report.figures.noise_gap_figure import noise_gap_figure
 from smoothcert.report.figures.style import FORMS, save_figure
 from smoothcert.report.figures.theory_figure import predicting_pairs, theory_figure
+from smoothcert.report.figures.vote_gap_figure import vote_gap_figure
 from smoothcert.report.paper.acr_series import Folders, over_heads, over_members, over_time
 from smoothcert.report.paper.seed_group import SeedGroup
 from smoothcert.report.summary import Summary
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+    from smoothcert.theory import LogProbabilityGaps
 
 _UNTOLD = "norm not told by the log"
 _NO_VOTES = "logs in the field's columns hold no votes"
@@ -48,6 +51,7 @@ def write_paper_figures(
     folder: str | Path,
     models: Folders | None = None,
     *,
+    gaps: Mapping[str, LogProbabilityGaps] | None = None,
     on_file: Callable[[Path], None] = lambda path: None,
 ) -> PaperFigures:
     """Write each figure that there are data for as PDF, SVG and PNG, in one style; the same bytes for the same data.
@@ -56,6 +60,7 @@ def write_paper_figures(
         groups: what `group_runs` returned, at least one, radii in one norm.
         folder: where to write; made if missing.
         models: what `find_folders` returned: folders of the runs' models, which tell heads and time of training.
+        gaps: log-probability gaps of one image by the names of runs.
         on_file: called with each file, once it is there.
     """
     summaries = [one for group in groups for one in group.members]
@@ -67,7 +72,7 @@ def write_paper_figures(
         )
     norm = str(norms.pop()) if norms else _UNTOLD
     written, left_out = list[Path](), dict[str, str]()
-    for sketch in _sketches(groups, models or {}, norm):
+    for sketch in [*_sketches(groups, models or {}, norm), _of_gaps(gaps or {})]:
         if sketch.draw is None:
             left_out[sketch.name] = sketch.reason
             continue
@@ -134,6 +139,14 @@ def _sketches(groups: Sequence[SeedGroup], models: Folders, norm: str) -> Iterat
     )
 
 
+def _of_gaps(gaps: Mapping[str, LogProbabilityGaps]) -> _Sketch:
+    """Return the figure of what networks answer to noisy copies of one image."""
+    draw = (lambda: noise_gap_figure(gaps)) if gaps else None
+    return _Sketch(
+        "log_probability_gap", draw, "it needs the data set and the models of runs, where they are at hand"
+    )
+
+
 def _of_votes(groups: Sequence[SeedGroup]) -> Iterator[_Sketch]:
     """Yield the figures that are made of votes, images of all seeds together."""
     known = [group for group in groups if all(one.run is not None for one in group.members)]
@@ -144,7 +157,7 @@ def _of_votes(groups: Sequence[SeedGroup]) -> Iterator[_Sketch]:
     drawings: dict[str, Callable[[], Figure]] = {
         "p_a": lambda: p_hat_figure(pooled),
         "votes": lambda: votes_figure(pooled),
-        "log_probability_gap": lambda: log_gap_figure(known),
+        "vote_gap": lambda: vote_gap_figure(known),
     }
     if known and not any(_varies(one) for one in pooled):
         del drawings["votes"]

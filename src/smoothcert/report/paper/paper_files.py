@@ -21,6 +21,7 @@ from smoothcert.report.summary import Summary
 
 if TYPE_CHECKING:
     from smoothcert.report.paper.model_folders import ModelFolder
+    from smoothcert.theory import LogProbabilityGaps
 
 STANDARD_OUTPUT = Path("-")
 
@@ -41,6 +42,7 @@ class PaperOrder:
         paths: of runs by their names, where these are shortened.
         costs: the table of what models cost, from `model_table`, to stand below that of runs; None for none.
         bold: set the best figures in bold.
+        gaps: log-probability gaps of one image by the names of runs, for their figure.
     """
 
     figures: Path | None = None
@@ -54,6 +56,7 @@ class PaperOrder:
     paths: Mapping[str, Path] | None = None
     costs: PaperTable | None = None
     bold: bool = False
+    gaps: Mapping[str, LogProbabilityGaps] = field(default_factory=dict)
 
 
 def write_paper(
@@ -96,7 +99,7 @@ def write_paper(
         from smoothcert.report.paper.paper_figures import write_paper_figures
 
         drawn = write_paper_figures(
-            groups, order.figures, folders, on_file=lambda path: tell(f"wrote {path}")
+            groups, order.figures, folders, gaps=order.gaps, on_file=lambda path: tell(f"wrote {path}")
         )
         for name, reason in drawn.left_out.items():
             tell(f"no figure {name}: {reason}")

@@ -1,4 +1,4 @@
-"""The log-probability gap of a run's images: how much more often the label won votes than its strongest rival."""
+"""The gap between votes of a run's images: how much more often the label won them than its strongest rival."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _HALF = 0.5  # votes added to either count
 _ABREAST = 3  # panels
 
 
-def log_gaps(run: Run) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+def vote_gaps(run: Run) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return log p_y - max log p_c of each image, y the label and c the other classes; and whether no c had a vote.
 
     From the votes of the phase in which an image ended; where the label leads, it is log p_A - log p_B. Half a vote is
@@ -40,8 +40,8 @@ def log_gaps(run: Run) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
 
 
 @style()
-def log_gap_figure(groups: Sequence[SeedGroup]) -> Figure:
-    """Draw histograms of log-probability gaps (natural logarithm) over images, one panel per group; in percent.
+def vote_gap_figure(groups: Sequence[SeedGroup]) -> Figure:
+    """Draw histograms of gaps between votes (natural logarithm) over images, one panel per group; in percent.
 
     Not the gap over noise at one image, which needs the network's probabilities: here an image is one value, made of
     its votes, and images of all seeds stand together. Left of the dashed line another class had more votes than the
@@ -55,9 +55,9 @@ def log_gap_figure(groups: Sequence[SeedGroup]) -> Figure:
     runs = [[one.run for one in group.members if one.run is not None and len(one.run)] for group in groups]
     if not runs or not all(runs):
         raise InvalidArgumentError(
-            "a figure of log-probability gaps needs runs with votes; logs in the field's columns hold none"
+            "a figure of gaps between votes needs runs with votes; logs in the field's columns hold none"
         )
-    gaps = [[np.concatenate(part) for part in zip(*map(log_gaps, each), strict=True)] for each in runs]
+    gaps = [[np.concatenate(part) for part in zip(*map(vote_gaps, each), strict=True)] for each in runs]
     edges = _edges(np.concatenate([values for values, _ in gaps]))
     abreast = min(len(groups), _ABREAST)
     rows = -(-len(groups) // abreast)
