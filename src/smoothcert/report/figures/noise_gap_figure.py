@@ -39,7 +39,8 @@ def noise_gap_figure(gaps: Mapping[str, LogProbabilityGaps]) -> Figure:
         shares = 100 * np.histogram(found.gaps, edges)[0] / len(found.gaps)
         label = f"{short(name)}  ({100 * found.misclassified:.1f}% misclassified)"
         axes.stairs(shares, edges, color=colour, linewidth=2.0 if is_last else 1.4, label=label)
-        axes.stairs(shares, edges, color=colour, fill=True, alpha=0.12)
+        if is_last:  # shades of several would blur into one
+            axes.stairs(shares, edges, color=colour, fill=True, alpha=0.12)
     axes.axvline(0, color=INK, lw=0.9, ls=(0, (4, 2)))
     image = next(iter(gaps.values())).index
     axes.set(xlabel=f"log-probability gap of image {image} under noise", ylabel="noisy copies (%)")
