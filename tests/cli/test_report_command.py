@@ -116,6 +116,15 @@ def test_an_attack_is_shown(runs, model_folder, tmp_path):
     assert stored(tmp_path / "p.html")["attack"]["method"] == "pgd"
 
 
+def test_radii_of_the_tables_can_be_chosen(runs, tmp_path):
+    words = ["--radii", "0.1,0.3,0.1", "--gap-copies", "0", "--no-images", "--csv", tmp_path / "t.csv"]
+    done = invoke(runs / "a", *words, "--out", tmp_path / "p.html")
+    assert done.exit_code == 0, done.output
+    heads = re.findall(r'<th scope="col">r = ([^<]+)</th>', (tmp_path / "p.html").read_text())
+    assert heads == ["0.1", "0.3"]
+    assert "0.3" in (tmp_path / "t.csv").read_text().splitlines()[0]
+
+
 def test_an_unfinished_run_is_shown_as_such(runs, tmp_path):
     shutil.copytree(runs / "a", tmp_path / "part")
     with sqlite3.connect(tmp_path / "part" / "run.sqlite") as connection:
@@ -137,6 +146,8 @@ def test_an_unfinished_run_is_shown_as_such(runs, tmp_path):
     (["a", "--model", "b"], "not a model folder"),
     (["a", "--gap-image", "99999", "--dataset", "digits"], "--gap-image"),
     (["a", "--gap-copies", "-1"], "--gap-copies"),
+    (["a", "--radii", "0,-1"], "each of --radii"),
+    (["a", "--radii", "x"], "--radii"),
     (["a", "--attack", "empty"], "attack"),
     (["a", "--against", "empty"], "not a run folder"),
     (["a", "--dataset", "mnist"], "mnist"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -54,8 +55,8 @@ class Shown:
         ),
     ] = None
 
-    def parts(self) -> workflows.PageParts:
-        """Return it as the arguments of a page."""
+    def parts(self, radii: Sequence[float] | None) -> workflows.PageParts:
+        """Return it, with the radii of tables, as the arguments of a page."""
         return workflows.PageParts(
             title=self.title,
             dataset=self.dataset,
@@ -66,6 +67,7 @@ class Shown:
             images=self.images,
             gap_image=self.gap_image,
             gap_copies=self.gap_copies,
+            radii=radii,
         )
 
 
@@ -82,6 +84,7 @@ def report(
     out: Annotated[
         Path | None, opt.path_option("--out", "-o", text="The page to write, such as report.html.")
     ] = None,
+    radii: opt.Radii = None,
     target: opt.Target = None,
     norm: opt.Norm = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page when it is done.")] = False,
@@ -108,11 +111,12 @@ def report(
     named = reports.named_paths(paths)
     read = opt.read_summaries(list(named.values()), norm, target)
     summaries = [summary.renamed(name) for name, summary in zip(named, read, strict=True)]
-    parts, models = shown.parts(), tuple(shown.models or ())
+    grid, models = opt.read_radii(radii), tuple(shown.models or ())
+    parts = shown.parts(None if grid is None else grid.tolist())
     found = workflows.NOTHING_FOUND
     if out is not None or paper.figures is not None:
         found = workflows.find_material(summaries, parts, tell=lambda line: reports.say(line, error=True))
-    paper.write(summaries, models=models, paths=named, gaps=found.gaps)
+    paper.write(summaries, models=models, paths=named, radii=grid, gaps=found.gaps)
     if out is None:
         return
     workflows.write_page(summaries, out, parts, found)

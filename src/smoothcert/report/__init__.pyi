@@ -33,7 +33,7 @@ from .tables.paper_tables import print_paper_table
 from .tables.per_input_table import per_input_to_json, print_per_input
 from .tables.preview_table import print_preview
 from .tables.recipe_sources import print_sources
-from .tables.summaries import common_grid, print_summaries
+from .tables.summaries import common_grid, given_grid, print_summaries
 from .tables.sweep_table import SweepRow, print_sweep
 from .tables.terminal import print_tables, say
 from .tables.variance_tables import print_variance, variance_to_json
@@ -63,6 +63,7 @@ __all__ = [
     "figure_svg",
     "find_folders",
     "folder_of",
+    "given_grid",
     "group_runs",
     "make_table",
     "member_curves",

@@ -38,6 +38,7 @@ class PageParts:
         models: model folders, to say how they were trained; by default where the runs say they were.
         images: whether to show images at all.
         gap_image: place of the image for the histogram of log-probability gaps; one of median radius by default.
+        radii: where tables read certified accuracy, in pixel units; some that suit all runs by default.
         gap_copies: noisy copies for it; by default as many as take about a second, at most 10,000; 0 for none.
     """
 
@@ -50,6 +51,7 @@ class PageParts:
     images: bool = True
     gap_image: int | None = None
     gap_copies: int | None = None
+    radii: Sequence[float] | None = None
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,7 @@ def write_page(summaries: Sequence[Summary], path: str | Path, parts: PageParts,
         attack=None if parts.attack is None else read_attack(parts.attack),
         models=_models(summaries, parts),
         gaps=found.gaps,
+        radii=parts.radii,
         reference=None if parts.against is None else Summary.of_run(Run.open(parts.against)),
     )
 
