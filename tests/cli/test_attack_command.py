@@ -33,7 +33,7 @@ def test_an_attack_beside_a_run(smoothcert, model_folder, run, tmp_path):
     }
     page = (out / "report.html").read_text()
     assert "under attack, at most" in page
-    assert "The truth lies in the shaded gap" in page
+    assert "The truth lies between the two curves" in page
     figures = json.loads((out / "attack.json").read_text())
     assert figures["radii"] == [0, 0.25, 0.5]
     pairs = zip(figures["certified_accuracy"], figures["accuracy_under_attack"], strict=True)

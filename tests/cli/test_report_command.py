@@ -14,6 +14,13 @@ from smoothcert.cli.app import app, main
 LOG = "idx\tlabel\tpredict\tradius\tcorrect\ttime\n0\t1\t1\t0.5\t1\t0:00:01\n1\t2\t-1\t0.0\t0\t0:00:01\n"
 
 
+def keep_images(folder, count):
+    """Make a run an unfinished one of its first images."""
+    with sqlite3.connect(folder / "run.sqlite") as connection:
+        for table in ("certificates", "counts", "votes", "seals"):
+            connection.execute(f"DELETE FROM {table} WHERE idx >= {count}")
+
+
 @pytest.fixture(scope="module")
 def runs(model_folder, tmp_path_factory):
     """Two runs of one model, a run in l0, an unfinished one and a log, in one folder."""
@@ -28,6 +35,8 @@ def runs(model_folder, tmp_path_factory):
     sc.certify(zero, digits, indices=range(2), out=home / "l0", **how)
     (home / "log.tsv").write_text(LOG)
     (home / "empty").mkdir()
+    shutil.copytree(home / "a", home / "unbegun")
+    keep_images(home / "unbegun", 0)
     return home
 
 
@@ -125,11 +134,39 @@ def test_radii_of_the_tables_can_be_chosen(runs, tmp_path):
     assert "0.3" in (tmp_path / "t.csv").read_text().splitlines()[0]
 
 
+def test_an_attack_on_another_run_is_refused(runs, model_folder, tmp_path, capsys, monkeypatch):
+    words = ["attack", str(model_folder), "--run", str(runs / "c"), "--m", "4", "--n", "64", "--steps", "1",
+             "--radii", "0.1", "--out", str(tmp_path / "attack")]  # fmt: skip
+    assert CliRunner().invoke(app, words).exit_code == 0
+    classifier, digits = sc.load_classifier(model_folder), sc.load_dataset("digits")
+    noisy = sc.SmoothedClassifier(classifier.model, sc.Gaussian(0.5), 10)
+    how = {"procedure": sc.FixedSample(n0=32, n=64), "workers": 1, "indices": range(6)}
+    sc.certify(noisy, digits, out=tmp_path / "noisy", **how)
+    other = {
+        "noisy": ([tmp_path / "noisy"], "another noise"),
+        "norm": ([runs / "c", "--norm", "linf"], "in l2"),
+    }
+    for words, sentence in other.values():
+        argv = [
+            "report",
+            *words,
+            "--attack",
+            tmp_path / "attack",
+            "--gap-copies",
+            "0",
+            "--out",
+            tmp_path / "p.html",
+        ]
+        monkeypatch.setattr("sys.argv", ["smoothcert", *map(str, argv)])
+        with pytest.raises(SystemExit):
+            main()
+        assert sentence in capsys.readouterr().err
+    assert not (tmp_path / "p.html").exists()
+
+
 def test_an_unfinished_run_is_shown_as_such(runs, tmp_path):
     shutil.copytree(runs / "a", tmp_path / "part")
-    with sqlite3.connect(tmp_path / "part" / "run.sqlite") as connection:
-        for table in ("certificates", "counts", "votes", "seals"):
-            connection.execute(f"DELETE FROM {table} WHERE idx > 3")
+    keep_images(tmp_path / "part", 4)
     done = invoke(tmp_path / "part", "--gap-copies", "0", "--out", tmp_path / "p.html")
     assert done.exit_code == 0, done.output
     assert "part is unfinished: 4 of its 6 images are in" in (tmp_path / "p.html").read_text()
@@ -148,6 +185,12 @@ def test_an_unfinished_run_is_shown_as_such(runs, tmp_path):
     (["a", "--gap-copies", "-1"], "--gap-copies"),
     (["a", "--radii", "0,-1"], "each of --radii"),
     (["a", "--radii", "x"], "--radii"),
+    (["log.tsv", "--latex", "log.tsv"], "over or into log.tsv"),
+    (["a", "--csv", "a/run.sqlite"], "over or into a"),
+    (["a", "--csv", "t.csv", "--latex", "t.csv"], "written twice"),
+    (["a", "--csv", "t.csv", "--costs", "--latex", "t-costs.csv"], "written twice"),
+    (["a", "c", "--envelope", "e=a,c", "--csv", "t.csv"], "two runs of one model"),
+    (["a", "unbegun"], "unbegun has no finished image"),
     (["a", "--attack", "empty"], "attack"),
     (["a", "--against", "empty"], "not a run folder"),
     (["a", "--dataset", "mnist"], "mnist"),

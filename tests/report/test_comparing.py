@@ -130,7 +130,7 @@ class TestSentence:
         assert found.conclusion.startswith(
             "Nothing can be concluded about certified accuracy: every interval (95% confidence) has 0 in it"
         )
-        needed = int(found.conclusion.split("about ")[1].split(" images")[0].replace(",", ""))
+        needed = int(found.conclusion.split(", about ")[1].split(" images")[0].replace(",", ""))
         drawn = np.random.default_rng(6).multinomial(needed, [0.05, 0.02, 0.93], 100)
         shown = np.mean(
             [paired_difference_interval(int(x), int(y), needed, 0.05)[0] > 0 for x, y, _ in drawn[:60]]
@@ -267,8 +267,8 @@ class TestRuns:
         ("options", "sentence"),
         [
             ({"b": 3}, "b must be a Run, or the path of a run folder or log"),
-            ({"confidence": 1.0}, "confidence must be a probability from 0.5 to below 1"),
-            ({"confidence": 95}, "confidence must be a probability from 0.5 to below 1"),
+            ({"confidence": 1.0}, "confidence must be a probability from 0.5 to 0.999999"),
+            ({"confidence": 95}, "confidence must be a probability from 0.5 to 0.999999"),
             ({"common": "no"}, "common must be True or False"),
             ({"radii": []}, "radii must hold from 1 to"),
             ({"radii": [-1.0]}, "each of radii must be"),

@@ -262,6 +262,40 @@ def test_a_long_curve_is_thinned_downwards(tmp_path):
         assert drawn >= truth - 0.07
 
 
+def test_the_headline_is_silent_about_radii_that_a_run_cannot_speak_of(tmp_path, dataset):
+    """A radius that was not asked about, or cannot be proven by so few votes, is not certified at 0%: it is unknown."""
+    small = make_run(dataset, procedure=sc.Sequential(radii=(0, 0.05), max_samples=640))
+    few = make_run(dataset, procedure=sc.FixedSample(n0=10, n=20))
+    main = make_run(dataset, procedure=sc.Sequential(radii=(0.2,), max_samples=640))
+    for other in (small, few):
+        page, _ = written(tmp_path, {"other": other, "main": main})
+        headline = next(
+            iter(
+                re.findall(
+                    r"At radius 0.2, main certifies [\d.]+% of 12 images as their true class.", page.text
+                )
+            )
+        )
+        assert headline.endswith("true class ") or "other" not in headline
+        assert "the other run, other, 0.0%" not in page.text
+    known = make_run(dataset, procedure=sc.Sequential(radii=(0, 0.3), max_samples=640))
+    page, _ = written(tmp_path, {"other": known, "main": main})
+    share = known.certified_accuracy([0.3])[0]
+    assert f"the other run, other, at least {percent(share)}%" in page.text
+
+
+def test_logs_do_not_tell_their_norm(tmp_path, run):
+    results = Results(
+        np.arange(4), np.array([0, 1, 2, 0]), np.array([0, 1, -1, 2]), np.array([0.5, 1.0, 0.0, 0.2])
+    )
+    page, text = written(tmp_path, {"log": Summary("log", results, 3.0)})
+    assert stored_data(text)["radiusAxis"] == "radius (norm not told by the log)"
+    assert "ℓ₂" not in page.text
+    page, text = written(tmp_path, {"log": Summary("log", results, 3.0), "run": run})
+    assert "ℓ₂" in stored_data(text)["radiusAxis"]
+    assert "log does not tell the norm of its radii" in page.text
+
+
 def test_values_are_read_at_the_radius_that_is_shown(tmp_path, dataset):
     """At every radius the page says what the table would say there: nothing from a smaller radius of the same run."""
     runs = {"fixed": make_run(dataset, procedure=sc.FixedSample(n0=10, n=500)), "asked": make_run(dataset)}

@@ -195,3 +195,24 @@ def test_logs_alone_make_a_page_without_what_they_do_not_tell(browser, tmp_path)
         assert "heatmap" in kinds
         assert "4,000 images in both" in page.page.locator("#scatter-note").text_content()
         assert page.told == []
+
+
+def test_names_that_look_alike_stay_apart(browser, tmp_path):
+    """Long names are shortened at the front: two with the same end must not become one bar, class or column."""
+    label = np.array([0, 0, 0, 1, 1, 1])
+    classes = ["a very great white shark", "B very great white shark"]
+    images = np.linspace(0, 1, 12, dtype=np.float32).reshape(6, 2)
+    dataset = sc.Dataset.from_arrays(images, label, class_names=classes)
+    runs = {
+        name: make_run(dataset, 0.0, NOISE)
+        for name in ("gaussian_resnet110_sigma0.25_n100k", "smoothadv_resnet110_sigma0.25_n100k")
+    }
+    write_report(runs, tmp_path / "alike.html", title="alike")
+    with opened(browser, tmp_path / "alike.html") as page:
+        for plot in ("spent", "classes", "confusion"):
+            page.scroll_to(f"#{plot}")
+        texts = {
+            axis: page.page.locator(f"#{axis} text").all_text_contents()
+            for axis in ("spent .ytick", "classes .xtick", "confusion .ytick", "confusion .xtick")
+        }
+        assert [len(found) for found in texts.values()] == [2, 2, 2, 3]

@@ -133,7 +133,7 @@ class TestAlike:
         self.refuse(one, log("two"), "a run and a log")
         fresh = Summary.of_run(run(2), "two")
         (group,) = group_runs([one, fresh], {"g": ["one", "two"]})
-        assert group.about == "2 runs of 1 model(s)"
+        assert group.about == "2 runs of 1 model(s), so that it is noise of certification, in part or alone"
         (group,) = group_runs([one, Summary.of_run(run(2, margin=0.4), "two")], {"g": ["one", "two"]})
         assert group.about == "2 models"
         assert list(group.votes) == [110, 110]

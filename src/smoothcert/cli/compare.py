@@ -17,7 +17,7 @@ def compare(
     second: Annotated[Path, opt.path_argument("B", "Another, about the same images.")],
     radii: opt.Radii = None,
     confidence: Annotated[
-        float, typer.Option("--confidence", help="Of the intervals, from 0.5 to below 1.")
+        float, typer.Option("--confidence", help="Of the intervals, from 0.5 to 0.999999.")
     ] = 0.95,
     common: Annotated[
         bool,

@@ -55,6 +55,11 @@ class Shown:
         ),
     ] = None
 
+    @property
+    def inputs(self) -> list[Path]:
+        """What is read beside the runs."""
+        return [path for path in (self.attack, self.against, *(self.models or ())) if path is not None]
+
     def parts(self, radii: Sequence[float] | None) -> workflows.PageParts:
         """Return it, with the radii of tables, as the arguments of a page."""
         return workflows.PageParts(
@@ -111,6 +116,7 @@ def report(
     if out is not None:
         workflows.check_page(out)  # before anything is read or run for it
     named = reports.named_paths(paths)
+    _refuse_losses([*([] if out is None else [out]), *paper.outputs], [*named.values(), *shown.inputs])
     read = opt.read_summaries(list(named.values()), norm, target)
     summaries = [summary.renamed(name) for name, summary in zip(named, read, strict=True)]
     grid, models = opt.read_radii(radii), tuple(shown.models or ())
@@ -125,3 +131,18 @@ def report(
     reports.say(f"Page: {out}")
     if show:
         webbrowser.open(out.resolve().as_uri())
+
+
+def _refuse_losses(outputs: Sequence[Path], inputs: Sequence[Path]) -> None:
+    """Refuse to write two things to one place, or over or into what is read."""
+    places = [path.resolve() for path in outputs]
+    for number, (path, place) in enumerate(zip(outputs, places, strict=True)):
+        if place in places[:number]:
+            raise InvalidArgumentError(
+                f"{path} is to be written twice; give each page, table and folder a place of its own"
+            )
+        read = next((one for one in inputs if place.is_relative_to(one.resolve())), None)
+        if read is not None:
+            raise InvalidArgumentError(
+                f"{path} would be written over or into {read}, which is read; choose another place"
+            )

@@ -17,7 +17,7 @@ from .paper.costs import ModelCost, model_costs
 from .paper.groups import group_runs
 from .paper.model_folders import find_folders, folder_of, read_folders
 from .paper.paper_figures import write_paper_figures
-from .paper.paper_files import PaperOrder, model_table, write_paper
+from .paper.paper_files import PaperOrder, costs_beside, model_table, write_paper
 from .paper.paper_table import PaperTable
 from .paper.run_table import run_table
 from .paper.seed_group import SeedGroup
@@ -58,6 +58,7 @@ __all__ = [
     "compare_summaries",
     "comparison_to_json",
     "consensus_rate",
+    "costs_beside",
     "describe_indices",
     "describe_lines",
     "figure_svg",

@@ -81,6 +81,8 @@ def find_material(summaries: Sequence[Summary], parts: PageParts, tell: Callable
         parts: what is wanted of them.
         tell: called with a sentence for each thing that is not at hand.
     """
+    if not summaries[-1].images:
+        raise InvalidArgumentError(f"{summaries[-1].name} has no finished image yet; continue it with resume")
     dataset = _dataset(summaries[-1], parts, tell)
     return Material(dataset, {} if dataset is None else _gaps(summaries, dataset, parts, tell))
 
@@ -141,8 +143,8 @@ def _dataset(summary: Summary, parts: PageParts, tell: Callable[[str], None]) ->
     places = {name: str(place) for name, place in summary.run.places.items()}
     found = find_dataset(summary.manifest, Path(), places, parts.dataset, parts.data_dir, report)
     if found is None:
-        reasons = [*map(str, report.findings), *report.notes]
-        tell(f"no images of {summary.name} are shown: {reasons[-1]}")
+        reason = report.findings[0] if report.findings else report.notes[-1]
+        tell(f"no images of {summary.name} are shown: {reason}")
     return found
 
 

@@ -80,6 +80,14 @@ class PaperFiles:
         """Whether anything is to be written or printed."""
         return self.costs or any((self.figures, self.latex, self.markdown, self.csv))
 
+    @property
+    def outputs(self) -> list[Path]:
+        """The files and the folder that are written."""
+        tables = [path for path in (self.latex, self.markdown, self.csv) if path not in (None, Path("-"))]
+        if self.costs and self.csv in tables:
+            tables.append(report.costs_beside(self.csv))
+        return [path for path in (*tables, self.figures) if path is not None]
+
     def write(
         self,
         summaries: Sequence[report.Summary],

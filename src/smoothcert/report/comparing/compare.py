@@ -20,6 +20,8 @@ from smoothcert.report.summary import CONFIDENCE, Summary
 from smoothcert.report.tables.summaries import common_grid, given_grid
 from smoothcert.store import Run
 
+_MOST_CONFIDENCE = 0.999999  # beyond, tails are no larger than the error of their arithmetic
+
 
 def compare(
     a: Run | str | Path,
@@ -37,7 +39,7 @@ def compare(
         a: a run, a run folder, or a log in the field's columns.
         b: another about the same images.
         radii: where to compare, in pixel units; at most nine that suit both by default.
-        confidence: of intervals, from .5 to below 1.
+        confidence: of intervals, from .5 to .999999.
         common: compare the images that both have, instead of refusing runs about different ones.
     """
     return compare_summaries(
@@ -49,7 +51,9 @@ def compare_summaries(
     a: Summary, b: Summary, *, radii: Sequence[float] | None, confidence: float, common: bool
 ) -> Comparison:
     """Compare what two summaries hold; arguments as for `compare`."""
-    check_number("confidence", confidence, 0.5, below=1, what="a probability from 0.5 to below 1")
+    check_number(
+        "confidence", confidence, 0.5, most=_MOST_CONFIDENCE, what="a probability from 0.5 to 0.999999"
+    )
     pairs = pair(a, b, common=check_switch("common", common))
     at = _by_radius(a, b, pairs, _grid(a, b, radii), 1 - confidence)
     obstacle = acr_obstacle(a, b)

@@ -75,7 +75,8 @@ def certified_accuracy_figure(
 
 def _draw_curve(axes: Axes, curve: AccuracyCurve, look: dict[str, Any], mark: str) -> None:
     """Draw one curve with marks at the radii that were asked, and one where it ends."""
-    name = f"{short(curve.summary.name)}  (ACR {floor_digits(curve.summary.results.average_radius(), 3)})"
+    unfinished = ", unfinished" if curve.summary.missing else ""
+    name = f"{short(curve.summary.name)}{unfinished}  (ACR {floor_digits(curve.summary.results.average_radius(), 3)})"
     end: dict[str, Any] = {}
     if curve.ends:
         end = {

@@ -117,7 +117,7 @@ function drawAccuracy(data, shown) {
       marker: { color: ink, symbol: "triangle-down", size: 8 } });
   }
   return plot("accuracy", traces, layoutOf(data.radiusAxis, attack ? "accuracy (%)" : "certified accuracy (%)", {
-    hovermode: "x unified", hoverdistance: -1, xaxis: { rangemode: "tozero", hoverformat: ".4f" }, yaxis: { range: [0, 102] },
+    hovermode: "x unified", hoverdistance: -1, xaxis: { rangemode: "tozero", hoverformat: ".6~g" }, yaxis: { range: [0, 102] },
   }), "no run is shown");
 }
 
@@ -160,6 +160,11 @@ function drawVotes(data, picked) {
   }));
 }
 
+// Names as marks of an axis of numbers: two that look alike stay two.
+function named(names, most = 14) {
+  return { tickvals: names.map((_, place) => place), ticktext: names.map(name => plain(short(name, most))) };
+}
+
 function endOf(columns, i) {
   return columns.predicted[i] < 0 ? "abstained" : columns.predicted[i] === columns.label[i] ? "right" : "wrong";
 }
@@ -173,19 +178,19 @@ function drawSpent(data, picked) {
     type: "bar", orientation: "h", name: ENDS[end], marker: { color: colours[end] }, x: [], y: [], text: [], textposition: "inside",
     hovertemplate: "%{x:.1f}% of the votes on %{text}<extra></extra>", texttemplate: "%{x:.1f}%", insidetextanchor: "middle",
   }));
-  for (const { run, columns, places } of known) {
+  known.forEach(({ columns, places }, number) => {
     const votes = { right: 0, wrong: 0, abstained: 0 }, images = { right: 0, wrong: 0, abstained: 0 };
     for (const i of places) { votes[endOf(columns, i)] += columns.votes[i]; images[endOf(columns, i)] += 1; }
     const all = votes.right + votes.wrong + votes.abstained;
     Object.keys(ENDS).forEach((end, row) => {
       traces[row].x.push(100 * votes[end] / all);
-      traces[row].y.push(plain(short(run.name, 18)));
+      traces[row].y.push(number);
       traces[row].text.push(`${images[end].toLocaleString("en")} images (${ENDS[end]})`);
     });
-  }
+  });
   return plot("spent", traces, layoutOf("votes (%)", "", {
     barmode: "stack", showlegend: true, legend: { orientation: "h", y: -0.22, traceorder: "normal" },
-    xaxis: { range: [0, 100] }, yaxis: { autorange: "reversed" },
+    xaxis: { range: [0, 100] }, yaxis: { autorange: "reversed", ...named(known.map(one => one.run.name), 18) },
   }));
 }
 
@@ -194,7 +199,7 @@ function proven(columns, i) {
 }
 
 function quantile(sorted, share) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];  // of two in the middle the smaller
 }
 
 function className(data, number) {
@@ -203,6 +208,7 @@ function className(data, number) {
 
 function drawClasses(data, picked) {
   const traces = [], count = data.runs.length;
+  const all = [...new Set(picked.flatMap(({ columns, places }) => places.map(i => columns.label[i])))].sort((a, b) => a - b);
   for (const { place, run, columns, places } of picked) {
     const by = new Map();
     for (const i of places) {
@@ -211,12 +217,12 @@ function drawClasses(data, picked) {
     }
     const labels = [...by.keys()].sort((a, b) => a - b), lists = labels.map(label => by.get(label).sort((a, b) => a - b));
     const at = share => lists.map(list => quantile(list, share));
-    traces.push({ type: "box", name: plain(short(run.name)), x: labels.map(label => plain(short(className(data, label), 14))),
+    traces.push({ type: "box", name: plain(short(run.name)), x: labels.map(label => all.indexOf(label)),
       q1: at(0.25), median: at(0.5), q3: at(0.75), lowerfence: at(0), upperfence: at(1), line: { width: 1.4 },
       marker: { color: colourOf(place, count) } });
   }
   return plot("classes", traces, layoutOf("true class", "certified radius", {
-    boxmode: "group", xaxis: { type: "category" }, yaxis: { rangemode: "tozero" },
+    boxmode: "group", xaxis: named(all.map(label => className(data, label))), yaxis: { rangemode: "tozero" },
   }));
 }
 
@@ -239,7 +245,7 @@ function drawScatter(data, x, y, matches) {
       colorscale: [[0, washed(variable("--strong"), 0.15)], [1, variable("--strong")]] });
   } else {
     traces.push({ x: points.map(p => p[0]), y: points.map(p => p[1]), mode: "markers", marker: { color: variable("--strong"), size: 5, opacity: 0.55 },
-      text: points.map(p => plain(`image ${p[2]}: ${className(data, p[3])}`)), hovertemplate: "%{text}<br>%{x:.4f}, %{y:.4f}<extra></extra>" });
+      text: points.map(p => plain(`image ${p[2]}: ${className(data, p[3])}`)), hovertemplate: "%{text}<br>%{x:.5f}, %{y:.5f}<extra></extra>" });
   }
   const higher = points.filter(p => p[1] > p[0]).length, lower = points.filter(p => p[1] < p[0]).length;
   document.getElementById("scatter-note").textContent = `${points.length.toLocaleString("en")} images in both: ` +
@@ -262,14 +268,18 @@ function drawConfusion(data, { columns, places }) {
       `${className(data, label)} as ${className(data, said)} (${n})`).join(", ") || "none is certified as another class") + ".";
     return Promise.resolve();
   }
-  const names = labels.map(label => plain(short(className(data, label), 14))), answers = [...labels, -1];
+  const names = labels.map(label => className(data, label)), answers = [...labels, -1], titles = [...names, "(none)"];
   const z = labels.map(label => answers.map(said => pairs.get(label + "," + said) || 0));
   note.textContent = "";
-  return plot("confusion", [{ type: "heatmap", x: [...names, "none"], y: names, z: z.map(row => row.map(n => n ? Math.log10(n + 1) : null)),
-    text: z.map(row => row.map(n => n || "")), textfont: { color: variable("--ink") }, texttemplate: labels.length <= 12 ? "%{text}" : "", customdata: z, showscale: false,
-    hovertemplate: "%{y} answered %{x}: %{customdata} images<extra></extra>", xgap: 1, ygap: 1,
+  return plot("confusion", [{ type: "heatmap", x: answers.map((_, k) => k), y: labels.map((_, k) => k), z: z.map(row => row.map(n => n ? Math.log10(n + 1) : null)),
+    text: z.map(row => row.map(n => n || "")), textfont: { color: variable("--ink") }, texttemplate: labels.length <= 12 ? "%{text}" : "", showscale: false,
+    customdata: z.map((row, k) => row.map((n, l) => plain(`${names[k]} answered ${titles[l]}: ${n} images`))),
+    hovertemplate: "%{customdata}<extra></extra>", xgap: 1, ygap: 1,
     colorscale: [[0, washed(variable("--strong"), 0.12)], [1, washed(variable("--strong"), 0.85)]] }],
-  layoutOf("certified answer", "true class", { xaxis: { type: "category", showgrid: false }, yaxis: { type: "category", autorange: "reversed", showgrid: false } }));
+  layoutOf("certified answer", "true class", {
+    xaxis: { ...named(titles), showgrid: false, zeroline: false },
+    yaxis: { ...named(names), autorange: "reversed", showgrid: false, zeroline: false },
+  }));
 }
 
 function drawGaps(data, shown) {

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,7 @@ from smoothcert.arguments import check_kind, check_path
 from smoothcert.atomic import write_atomically
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.radii import named_radii
 from smoothcert.report.members import member_curves
 from smoothcert.report.page.gallery import gallery
 from smoothcert.report.page.page_data import page_data, script_json
@@ -29,15 +30,13 @@ from smoothcert.report.page.page_tables import (
     name_span,
     results_table,
 )
-from smoothcert.report.page.promises import IN_FLOATS, NOT_IN_FLOATS, holds_in_floats, radius_sentence
+from smoothcert.report.page.promises import IN_FLOATS, NOT_IN_FLOATS, UNTOLD, holds_in_floats, radius_sentence
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import percent
 from smoothcert.report.tables.small_print import acr_lines
 from smoothcert.report.tables.summaries import ENVELOPE, common_grid, given_grid
 from smoothcert.store import AttackResults, Run
 from smoothcert.theory import LogProbabilityGaps
-
-_LOG_NORM = "l2"  # of the field's logs, which do not tell
 
 
 def write_report(
@@ -155,12 +154,19 @@ def _check(summaries: Sequence[Summary]) -> str:
             f"a report needs at least one run, each with a finished image, got {empty or 'none'}; "
             "finish the run with resume"
         )
-    norms = sorted({summary.manifest["norm"] for summary in summaries if summary.manifest})
+    if not all(isinstance(summary.name, str) for summary in summaries):
+        raise InvalidArgumentError("runs must have names that are text, such as {'my run': run}")
+    norms = sorted({norm for summary in summaries if (norm := _norm(summary)) is not None})
     if len(norms) > 1:
         raise InvalidArgumentError(
             f"the runs measure radii in different norms ({', '.join(norms)}); write one report for each norm"
         )
-    return norms[0] if norms else _LOG_NORM
+    return norms[0] if norms else UNTOLD
+
+
+def _norm(summary: Summary) -> str | None:
+    """Return the norm of a summary's radii; None for a log that does not tell."""
+    return summary.reach.norm if not summary.manifest else str(summary.manifest["norm"])
 
 
 def _class_names(runs: Sequence[Run]) -> Sequence[str]:
@@ -199,8 +205,6 @@ def _caveats(summaries: Sequence[Summary]) -> Iterator[str]:
     if any(True for _ in member_curves(summaries)):
         yield ENVELOPE
     yield from acr_lines(summaries)
-    if not any(summary.manifest for summary in summaries):
-        yield "Logs do not tell the norm of their radii, which is taken for l2."
 
 
 def _gap_figure(gaps: Sequence[Mapping[str, Any]], class_names: Sequence[str]) -> str:
@@ -236,17 +240,30 @@ def _headline(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:
         return f"{name_span(main.name)} certifies <b>none</b> of {count} as {their} true class, at any radius"
     within = radii[radii <= certified.max()]
     at = float(within[np.argmin(np.abs(within - np.median(certified)))]) if len(within) else 0.0
-    value = {summary.name: float(summary.results.certified_accuracy(at)[0]) for summary in summaries}
-    line = (
-        f"At radius {at:g}, {name_span(main.name)} certifies <b>{percent(value[main.name])}%</b> of {count} "
-    )
-    line += f"as {their} true class"
-    if not others:
+    said = {summary.name: _said(summary, at) for summary in summaries}
+    share = said[main.name]
+    line = f"At radius {at:g}, {name_span(main.name)} certifies <b>{share.words}</b> of {count} as {their} true class"
+    known = [summary for summary in others if said[summary.name].share is not None]
+    if not known:
         return line
-    best = max(others, key=lambda summary: value[summary.name])
+    best = max(known, key=lambda summary: said[summary.name].share or 0.0)
     of = "" if len(best.results) == len(main.results) else f" of {len(best.results):,}"
     which = "the other run" if len(others) == 1 else "the best of the others"
-    return f"{line}; {which}, {name_span(best.name)}, {percent(value[best.name])}%{of}"
+    return f"{line}; {which}, {name_span(best.name)}, {said[best.name].words}{of}"
+
+
+class _Said(NamedTuple):
+    """A share at a radius as a sentence says it; None where a run cannot speak of that radius."""
+
+    share: float | None
+    words: str
+
+
+def _said(summary: Summary, radius: float) -> _Said:
+    reading = summary.read(named_radii([radius]))
+    (share,), (note,) = reading.told, reading.notes
+    words = "" if share is None else f"{'at least ' if note is not None else ''}{percent(share)}%"
+    return _Said(share, words)
 
 
 def _warnings(summaries: Sequence[Summary]) -> Iterator[str]:
@@ -268,5 +285,8 @@ def _warnings(summaries: Sequence[Summary]) -> Iterator[str]:
         yield "The runs are about different images: part of any difference comes from the choice of images."
     elif len(labels) > 1:
         yield "The same images have different labels in these runs: they are of different data sets."
+    untold = [one.name for one in summaries if _norm(one) is None]
+    if untold and len(untold) < len(summaries):
+        yield f"{', '.join(untold)} does not tell the norm of its radii: that it is the others' is trusted."
     if len({one.manifest["alpha"] for one in summaries if one.manifest}) > 1:
         yield "The runs have different error probabilities alpha."

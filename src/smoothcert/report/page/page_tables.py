@@ -16,6 +16,7 @@ from smoothcert.report.figures.style import printable
 from smoothcert.report.members import member_curves
 from smoothcert.report.page.provenance import provenance
 from smoothcert.report.page.repeat_command import repeat_command
+from smoothcert.report.paper.costs import drawn_together
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import interval_cells, percent_up, share_cells
 from smoothcert.report.tables.attack_table import attack_lines, attack_radii, attack_rows
@@ -26,6 +27,7 @@ from smoothcert.store import AttackResults, Run
 
 SCROLL_HINT = '<p class="hint" aria-hidden="true">Scroll sideways to see all →</p>'
 """Shown on narrow screens, before what is always wider than those; readers of the screen are told by a label."""
+_TOGETHER = "; runs that were certified by the same forward passes have none of their own"
 _FIELDS = {
     "procedure": "procedure",
     "alpha": "alpha, one-sided, per image",
@@ -125,7 +127,8 @@ def cost_table(summaries: Sequence[Summary], reference: Summary | None) -> str:
     columns = {"votes": ["" for _ in summaries], **cost_columns(summaries, reference)}
     columns["votes"] = [_mean_up(summary.samples) for summary in summaries]
     columns["passes per image"] = [_mean_up(summary.evaluations) for summary in summaries]
-    columns["seconds per image"] = [_seconds(summary) for summary in summaries]
+    together = {summary.name for summary in drawn_together(summaries)}
+    columns["seconds per image"] = ["" if one.name in together else _seconds(one) for one in summaries]
     rows = [
         [name_span(summary.name), *(cells[place] for cells in columns.values())]
         for place, summary in enumerate(summaries)
@@ -136,7 +139,7 @@ def cost_table(summaries: Sequence[Summary], reference: Summary | None) -> str:
     return (
         f"<div {region}>{table}</div>\n"
         f'<p class="small">{html_text(lines)} Passes per image: forward passes of base networks. Seconds are those of '
-        "one worker.</p>"
+        f"one worker{_TOGETHER if together else ''}.</p>"
     )
 
 

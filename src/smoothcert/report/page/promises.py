@@ -7,6 +7,8 @@ from typing import Any
 
 from smoothcert.noise import NOISE_LAWS
 
+UNTOLD = "untold"
+"""Stands for the norm of logs that do not tell theirs."""
 _SYMBOLS = {"l0": "ℓ₀", "l1": "ℓ₁", "l2": "ℓ₂", "linf": "ℓ∞"}
 
 
@@ -17,6 +19,8 @@ def norm_symbol(norm: str) -> str:
 
 def radius_axis(norm: str) -> str:
     """Return the label of an axis of radii."""
+    if norm == UNTOLD:
+        return "radius (norm not told by the log)"
     unit = "coordinates that may change" if norm == "l0" else "pixel units of [0, 1] images"
     return f"radius ({norm_symbol(norm)}, {unit})"
 
@@ -28,6 +32,8 @@ def radius_sentence(norm: str) -> str:
             f"The radius is a distance in the {norm_symbol(norm)} norm: how many coordinates may change, to any value; "
             "every channel of a pixel counts by itself."
         )
+    if norm == UNTOLD:
+        return "The radius is a distance in the norm of the noise, which the logs here do not tell."
     unit = "in pixel units of images whose pixels span [0, 1]"
     return f"The radius is a distance in the {norm_symbol(norm)} norm, {unit}."
 

@@ -36,7 +36,8 @@ def repeat_command(run: Run) -> str | None:
     words += ["--procedure", procedure.procedure_name]
     words += _option_words(procedure.options(), manifest["procedure"])
     words += ["--alpha", repr(manifest["alpha"]), "--seed", manifest["seed"], "--engine", _engine(manifest)]
-    return shlex.join([*words, "--out", f"{run.name}-again"])
+    words += ["--out", f"{run.name}-again"]
+    return shlex.join(words) if all(word.isprintable() for word in words) else None
 
 
 def _engine(manifest: Mapping[str, Any]) -> str:

@@ -32,6 +32,12 @@ def named_curves(
             )
         chosen = [by_name[member] for member in dict.fromkeys(members)]
         check_alike(f"envelope {name}", chosen)
+        models = [one.manifest["model"] for one in chosen if one.manifest]
+        if len(set(models)) < len(models):
+            raise InvalidArgumentError(
+                f"envelope {name} names two runs of one model: the best of several certifications is no envelope of "
+                "members; leave one out"
+            )
         farthest = max(chosen, key=lambda one: -1.0 if one.reach.largest is None else one.reach.largest)
         yield from curves_of(replace(farthest, name=name), chosen)
 

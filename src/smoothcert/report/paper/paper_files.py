@@ -76,7 +76,7 @@ def write_paper(
         radii: where tables read certified accuracy, as `named_radii` gives them; some that suit all by default.
         tell: called with each line, once its file is there.
     """
-    tables_of_costs = (beside(order.csv),) if order.csv is not None and order.costs is not None else ()
+    tables_of_costs = (costs_beside(order.csv),) if order.csv is not None and order.costs is not None else ()
     for path in (order.latex, order.markdown, order.csv, *tables_of_costs):
         if path is not None and path != STANDARD_OUTPUT:
             check_target(path)
@@ -93,7 +93,7 @@ def write_paper(
         if path is not None:
             _write(path, write(tables), tell)
     if order.csv is not None:
-        for place, table in zip((order.csv, beside(order.csv)), tables, strict=False):
+        for place, table in zip((order.csv, costs_beside(order.csv)), tables, strict=False):
             _write(place, csv_table(table), tell)
     if order.figures is not None:
         from smoothcert.report.paper.paper_figures import write_paper_figures
@@ -118,7 +118,7 @@ def model_table(summaries: Sequence[Summary], models: Sequence[str | Path]) -> P
     return cost_table(model_costs(models, summaries))
 
 
-def beside(path: Path) -> Path:
+def costs_beside(path: Path) -> Path:
     """Return where the table of costs stands beside that of runs, which has other columns."""
     return path if path == STANDARD_OUTPUT else path.with_name(f"{path.stem}-costs{path.suffix}")
 

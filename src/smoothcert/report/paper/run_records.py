@@ -39,7 +39,7 @@ def run_records(
         yield {
             "kind": "envelope" if curve.is_envelope else "average",
             "name": curve_name(curve),
-            "seeds": len(curve.members),
+            "seeds": None,
             "images": curve.members[0].images,
             "acr": curve.average_radius(),
             **_accuracies(told, np.full(len(grid), np.nan)),
@@ -52,6 +52,7 @@ def _record(group: SeedGroup, grid: Floats) -> dict[str, Any]:
         "name": group.name,
         "seeds": group.seeds,
         "images": group.members[0].images,
+        "missing_images": sum(one.missing for one in group.members),
         "acr": float(group.acrs.mean()),
         "acr_sd": _known(float(deviation(group.acrs))),
         "abstained": float(group.abstained.mean()),

@@ -25,7 +25,8 @@ from smoothcert.rounding import floor_digits
 _DIGITS = 4  # of an ACR
 _ABOVE = "certified accuracy (%) at radius"
 _SEEDS = (
-    "±: standard deviation over seeds (n - 1 below), rounded up; means are rounded down, of abstentions up."
+    "±: standard deviation over seeds (n - 1 below), rounded up; means are rounded down, of abstentions up. That the "
+    "runs of a row differ in nothing but seeds is trusted, as far as runs do not tell it."
 )
 _ENVELOPE = (
     "Envelope: at each radius the member that is best there, which no classifier is; its ACR is the best member's. "

@@ -91,7 +91,7 @@ class SeedGroup:
         return (
             f"{self.seeds} models"
             if len(models) == self.seeds
-            else f"{self.seeds} runs of {len(models)} model(s)"
+            else f"{self.seeds} runs of {len(models)} model(s), so that it is noise of certification, in part or alone"
         )
 
 

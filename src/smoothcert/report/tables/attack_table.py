@@ -116,7 +116,16 @@ def attack_to_json(attack: AttackResults) -> dict[str, Any]:
 
 
 def check_same_images(attack: AttackResults, summary: Summary) -> None:
-    """Refuse to draw an attack beside a run about other images."""
+    """Refuse to draw an attack beside a run about other images, another model or noise, or radii that are not l2."""
+    for field in ("model", "noise", "dataset") if summary.manifest else ():
+        if attack.settings[field] != summary.manifest[field]:
+            raise InvalidArgumentError(
+                f"the attack is on another {field} than {summary.name}; give the attack on this run (attack --run)"
+            )
+    if summary.reach.norm not in (None, "l2"):
+        raise InvalidArgumentError(
+            f"attacks measure radii in l2, those of {summary.name} are in {summary.reach.norm}; leave the attack out"
+        )
     if not np.array_equal([image.index for image in attack.images], np.sort(summary.results.index)):
         raise InvalidArgumentError(
             f"the attack is about other images than {summary.name}; attack all images of the run (--run, and no choice "
