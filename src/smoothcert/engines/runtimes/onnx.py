@@ -70,4 +70,3 @@ def _session(graph: bytes) -> Any:
         return onnx_session(graph)
     except CheckpointError as error:
         raise EngineUnavailableError(str(error)) from error
-
