@@ -272,6 +272,9 @@ def test_what_it_cannot_run_it_says(tmp_path):
     image = batch_of("panel", 1)[0]
     file = OnnxNetwork(read_onnx(save_onnx(tmp_path / "net.onnx")))
 
+    hooked = OnnxNetwork(file.graph)
+    hooked.register_forward_hook(lambda module, images, scores: scores.flip(1))
+
     class Own(nn.Module):
         def forward(self, batch):
             return batch.flatten(1)[:, :10]
@@ -282,6 +285,7 @@ def test_what_it_cannot_run_it_says(tmp_path):
         (nn.Sequential(nn.Flatten(), nn.Linear(64, 10, device="meta")), "it is on meta"),
         (nn.Sequential(nn.AdaptiveMaxPool2d(2)), "AdaptiveMaxPool2d would hide what is no number"),
         (sc.VotingEnsemble([file, network()]).eval(), "a member is an ONNX file"),
+        (hooked, "has a forward hook"),
     ):
         with pytest.raises(EngineUnavailableError, match=reason):
             ENGINES["openvino"](model, 10, image)

@@ -13,7 +13,7 @@ from smoothcert.engines.engine import Engine
 from smoothcert.engines.nan_keeping_nodes import with_nan_keeping_nodes
 from smoothcert.engines.onnx_export import exported, module_on_cpu
 from smoothcert.engines.openvino_graph import OpenvinoGraph, imported_openvino
-from smoothcert.engines.unavailable import EngineUnavailableError
+from smoothcert.engines.unavailable import EngineUnavailableError, refuse_not_understood
 from smoothcert.engines.workload import Model
 from smoothcert.networks import MIN_ROWS, holds_onnx, onnx_of
 
@@ -43,6 +43,7 @@ class OpenvinoEngine(Engine):
         if file is None:
             graph, output = with_nan_keeping_nodes(exported(module, example), pools=True), None
         else:
+            refuse_not_understood(file)
             graph, output = with_nan_keeping_nodes(file.graph.content, pools=False), file.graph.output_name
             self._before = file.normalize
             sizes = sizes if file.graph.rows is None else (file.graph.rows,)
