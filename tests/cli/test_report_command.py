@@ -78,6 +78,33 @@ def test_a_model_that_was_moved_is_given_by_its_folder(runs, model_folder, tmp_p
     assert "architecture convnet" in (tmp_path / "p.html").read_text()
 
 
+def test_a_model_of_another_run_is_refused(runs, tmp_path, capsys, monkeypatch):
+    sc.train({"epochs": 1, "seed": 6, "batch_size": 256}, tmp_path / "other")
+    words = ["report", str(runs / "a"), "--model", str(tmp_path / "other"), "--out", str(tmp_path / "p.html")]
+    monkeypatch.setattr("sys.argv", ["smoothcert", *words])
+    with pytest.raises(SystemExit):
+        main()
+    assert "model of none of the runs" in capsys.readouterr().err
+
+
+def test_tables_and_figures_without_a_page(runs, tmp_path):
+    words = [
+        "--gap-copies",
+        "64",
+        "--markdown",
+        tmp_path / "t.md",
+        "--figures",
+        tmp_path / "figures",
+        "--costs",
+    ]
+    done = invoke(runs / "a", runs / "c", *words)
+    assert done.exit_code == 0, done.output
+    assert "| a" in (tmp_path / "t.md").read_text()
+    assert (tmp_path / "figures" / "log_probability_gap.pdf").read_bytes().startswith(b"%PDF")
+    assert "parameters" in done.output
+    assert "Page:" not in done.output
+
+
 def test_an_attack_is_shown(runs, model_folder, tmp_path):
     words = ["attack", str(model_folder), "--run", str(runs / "c"), "--m", "4", "--n", "64", "--steps", "2",
              "--radii", "0.1", "--out", str(tmp_path / "attack")]  # fmt: skip
@@ -87,6 +114,15 @@ def test_an_attack_is_shown(runs, model_folder, tmp_path):
     )
     assert done.exit_code == 0, done.output
     assert stored(tmp_path / "p.html")["attack"]["method"] == "pgd"
+
+
+def test_radii_of_the_tables_can_be_chosen(runs, tmp_path):
+    words = ["--radii", "0.1,0.3,0.1", "--gap-copies", "0", "--no-images", "--csv", tmp_path / "t.csv"]
+    done = invoke(runs / "a", *words, "--out", tmp_path / "p.html")
+    assert done.exit_code == 0, done.output
+    heads = re.findall(r'<th scope="col">r = ([^<]+)</th>', (tmp_path / "p.html").read_text())
+    assert heads == ["0.1", "0.3"]
+    assert "0.3" in (tmp_path / "t.csv").read_text().splitlines()[0]
 
 
 def test_an_unfinished_run_is_shown_as_such(runs, tmp_path):
@@ -107,9 +143,11 @@ def test_an_unfinished_run_is_shown_as_such(runs, tmp_path):
     (["a", "a"], "NAME=PATH"),
     (["a", "log.tsv", "--dataset", "digits"], "is a log"),
     (["a", "--norm", "linf", "log.tsv"], "tells neither norm"),
-    (["a", "--model", "b"], "model of none of the runs"),
+    (["a", "--model", "b"], "not a model folder"),
     (["a", "--gap-image", "99999", "--dataset", "digits"], "--gap-image"),
     (["a", "--gap-copies", "-1"], "--gap-copies"),
+    (["a", "--radii", "0,-1"], "each of --radii"),
+    (["a", "--radii", "x"], "--radii"),
     (["a", "--attack", "empty"], "attack"),
     (["a", "--against", "empty"], "not a run folder"),
     (["a", "--dataset", "mnist"], "mnist"),

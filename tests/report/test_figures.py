@@ -155,7 +155,7 @@ def test_save_writes_png_and_svg_and_nothing_else(summary, tmp_path):
     assert Image.open(io.BytesIO((tmp_path / "new" / "a.png").read_bytes())).size[0] == 1040
     save_figure(figure, tmp_path / "a.svg")
     assert (tmp_path / "a.svg").read_text().startswith("<?xml")
-    with pytest.raises(InvalidArgumentError, match=r"\.png or \.svg, got 'a.jpg'"):
+    with pytest.raises(InvalidArgumentError, match=r"\.svg or \.pdf, got 'a.jpg'"):
         save_figure(figure, tmp_path / "a.jpg")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.svg", "new"]
 

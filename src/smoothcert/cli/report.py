@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -54,8 +55,8 @@ class Shown:
         ),
     ] = None
 
-    def parts(self) -> workflows.PageParts:
-        """Return it as the arguments of a page."""
+    def parts(self, radii: Sequence[float] | None) -> workflows.PageParts:
+        """Return it, with the radii of tables, as the arguments of a page."""
         return workflows.PageParts(
             title=self.title,
             dataset=self.dataset,
@@ -66,6 +67,7 @@ class Shown:
             images=self.images,
             gap_image=self.gap_image,
             gap_copies=self.gap_copies,
+            radii=radii,
         )
 
 
@@ -78,17 +80,19 @@ def report(
         ),
     ],
     shown: Shown,
+    paper: opt.PaperFiles,
     out: Annotated[
         Path | None, opt.path_option("--out", "-o", text="The page to write, such as report.html.")
     ] = None,
+    radii: opt.Radii = None,
     target: opt.Target = None,
     norm: opt.Norm = None,
     show: Annotated[bool, typer.Option("--open", help="Open the page when it is done.")] = False,
 ) -> None:
-    """Write one page about runs and published logs that can be read anywhere: it needs no network and no other file.
+    """Write one page about runs and published logs that can be read anywhere, and tables and figures for papers.
 
-    Curves with intervals, tables, cost, where votes were spent, class by class, images with noisy copies, and the
-    command that repeats each run.
+    The page needs no network and no other file: curves with intervals, tables, cost, where votes were spent, class by
+    class, images with noisy copies, and the command that repeats each run.
 
     Example:
 
@@ -97,14 +101,25 @@ def report(
       smoothcert report Gaussian=gaussian.tsv "SmoothAdv=smoothadv.tsv" --out methods.html --title "MNIST, sigma .5"
 
       smoothcert report runs/ensemble --attack attacks/ensemble --against runs/certify --out ensemble.html
+
+      smoothcert report runs/a-seed0 runs/a-seed1 runs/b --latex table.tex --figures figures --costs
     """
-    if out is None:
-        raise InvalidArgumentError("--out is missing; give the page to write, such as --out report.html")
+    if out is None and not paper.is_asked:
+        raise InvalidArgumentError(
+            "--out is missing; give the page to write, such as --out report.html, or a table such as --latex table.tex"
+        )
     named = reports.named_paths(paths)
     read = opt.read_summaries(list(named.values()), norm, target)
     summaries = [summary.renamed(name) for name, summary in zip(named, read, strict=True)]
-    for line in workflows.write_page(summaries, out, shown.parts()):
-        reports.say(line, error=True)
+    grid, models = opt.read_radii(radii), tuple(shown.models or ())
+    parts = shown.parts(None if grid is None else grid.tolist())
+    found = workflows.NOTHING_FOUND
+    if out is not None or paper.figures is not None:
+        found = workflows.find_material(summaries, parts, tell=lambda line: reports.say(line, error=True))
+    paper.write(summaries, models=models, paths=named, radii=grid, gaps=found.gaps)
+    if out is None:
+        return
+    workflows.write_page(summaries, out, parts, found)
     reports.say(f"Page: {out}")
     if show:
         webbrowser.open(out.resolve().as_uri())

@@ -13,6 +13,14 @@ from .figures.variance_figures import write_variance_figures
 from .members import member_curves, members_to_json
 from .names import named_paths
 from .page.page import write_report
+from .paper.costs import ModelCost, model_costs
+from .paper.groups import group_runs
+from .paper.model_folders import find_folders, folder_of, read_folders
+from .paper.paper_figures import write_paper_figures
+from .paper.paper_files import PaperOrder, model_table, write_paper
+from .paper.paper_table import PaperTable
+from .paper.run_table import run_table
+from .paper.seed_group import SeedGroup
 from .summary import Summary
 from .tables.accuracy_cells import percent
 from .tables.attack_table import attack_to_json, print_attack
@@ -21,10 +29,11 @@ from .tables.comparison_table import print_comparison
 from .tables.cost_columns import time_factor
 from .tables.description_lines import describe_lines
 from .tables.listings import LISTINGS, Listing, print_listing
+from .tables.paper_tables import print_paper_table
 from .tables.per_input_table import per_input_to_json, print_per_input
 from .tables.preview_table import print_preview
 from .tables.recipe_sources import print_sources
-from .tables.summaries import common_grid, print_summaries
+from .tables.summaries import common_grid, given_grid, print_summaries
 from .tables.sweep_table import SweepRow, print_sweep
 from .tables.terminal import print_tables, say
 from .tables.variance_tables import print_variance, variance_to_json
@@ -34,7 +43,11 @@ __all__ = [
     "LISTINGS",
     "Comparison",
     "Listing",
+    "ModelCost",
+    "PaperOrder",
+    "PaperTable",
     "RadiusDifference",
+    "SeedGroup",
     "Summary",
     "SweepRow",
     "attack_figure",
@@ -48,9 +61,15 @@ __all__ = [
     "describe_indices",
     "describe_lines",
     "figure_svg",
+    "find_folders",
+    "folder_of",
+    "given_grid",
+    "group_runs",
     "make_table",
     "member_curves",
     "members_to_json",
+    "model_costs",
+    "model_table",
     "named_paths",
     "p_hat_figure",
     "per_input_to_json",
@@ -58,6 +77,7 @@ __all__ = [
     "print_attack",
     "print_comparison",
     "print_listing",
+    "print_paper_table",
     "print_per_input",
     "print_preview",
     "print_sources",
@@ -65,7 +85,9 @@ __all__ = [
     "print_sweep",
     "print_tables",
     "print_variance",
+    "read_folders",
     "returned_by_phase",
+    "run_table",
     "sample_reduction",
     "save_figure",
     "say",
@@ -73,6 +95,8 @@ __all__ = [
     "time_reduction",
     "variance_to_json",
     "votes_figure",
+    "write_paper",
+    "write_paper_figures",
     "write_report",
     "write_variance_figures",
 ]

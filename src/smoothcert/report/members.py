@@ -68,7 +68,7 @@ def members_of(summary: Summary, summaries: Sequence[Summary]) -> tuple[Summary,
     by_model = {
         other.manifest["model"]: other
         for other in summaries
-        if other.manifest and _setting(other) == _setting(summary)
+        if other.manifest and run_setting(other) == run_setting(summary)
     }
     return tuple(by_model[model] for model in wanted) if all(model in by_model for model in wanted) else ()
 
@@ -80,7 +80,7 @@ def member_curves(summaries: Sequence[Summary]) -> Iterator[MembersCurve]:
         members = members_of(summary, summaries)
         if len(members) < 2:
             continue
-        key = (frozenset(member.manifest["model"] for member in members), _setting(summary))
+        key = (frozenset(member.manifest["model"] for member in members), run_setting(summary))
         if key in seen:
             continue
         seen.add(key)
@@ -115,7 +115,7 @@ def curves_of(ensemble: Summary, members: Sequence[Summary]) -> tuple[MembersCur
     return best, MembersCurve(f"average of {count}", all_of, ensemble, lambda s: np.mean(s, axis=0))
 
 
-def _setting(summary: Summary) -> tuple[Any, ...]:
+def run_setting(summary: Summary) -> tuple[Any, ...]:
     """Return what two runs must share to be compared radius by radius."""
     manifest = summary.manifest
     return (

@@ -3,9 +3,9 @@ from .attack_record import AttackRecord, read_attack
 from .attack_results import AttackedImage, AttackResults, Attempt
 from .connection import FILE_NAME
 from .database import RunDatabase, refuse_no_run
-from .export import EXPORTERS, export_run, write_export
+from .export import EXPORTERS, export_run, inert_cell, write_export
 from .log_reach import largest_found
-from .manifest import FORMAT, check_same, make_manifest, plain
+from .manifest import FORMAT, check_same, differences, make_manifest, plain
 from .packages import Member, package_versions, packages_of, refuse_other_packages
 from .places import begin, hold, origin_of, stored_manifest
 from .reach import reach_of
@@ -34,9 +34,11 @@ __all__ = [
     "VotesRow",
     "begin",
     "check_same",
+    "differences",
     "export_run",
     "format_tsv",
     "hold",
+    "inert_cell",
     "largest_found",
     "make_manifest",
     "manifest_digest",

@@ -70,11 +70,11 @@ def _tsv(run: Run) -> bytes:
 def _csv(run: Run) -> bytes:
     frame = run.to_frame()
     for name in frame.select_dtypes(include=["object", "string"]):
-        frame[name] = frame[name].map(_inert, na_action="ignore")
+        frame[name] = frame[name].map(inert_cell, na_action="ignore")
     return frame.to_csv(index=False).encode()
 
 
-def _inert(cell: object) -> object:
+def inert_cell(cell: object) -> object:
     """Return a cell that no spreadsheet takes for a formula; numbers, also negative ones, stay numbers."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell
 

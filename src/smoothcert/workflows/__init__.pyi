@@ -6,14 +6,16 @@ from .certify_panel import certify_panel
 from .demo import run_demo
 from .describe import Description, describe
 from .normalisation import warn_normalisation
-from .page import PageParts, write_page
+from .page import NOTHING_FOUND, Material, PageParts, find_material, write_page
 from .preview import preview_run
 from .sweep import run_sweep
 
 __all__ = [
+    "NOTHING_FOUND",
     "AuditReport",
     "Description",
     "Finding",
+    "Material",
     "PageParts",
     "Trust",
     "attack_images",
@@ -21,6 +23,7 @@ __all__ = [
     "certify",
     "certify_panel",
     "describe",
+    "find_material",
     "preview_run",
     "run_demo",
     "run_sweep",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +14,7 @@ from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.networks import multiply_adds_of
 from smoothcert.noise import noise_from
-from smoothcert.report import Summary, write_report
+from smoothcert.report import Summary, find_folders, folder_of, write_report
 from smoothcert.store import Run, read_attack
 from smoothcert.theory import LogProbabilityGaps, log_probability_gaps
 from smoothcert.workflows.auditing.parts import find_classifier, find_dataset
@@ -38,6 +38,7 @@ class PageParts:
         models: model folders, to say how they were trained; by default where the runs say they were.
         images: whether to show images at all.
         gap_image: place of the image for the histogram of log-probability gaps; one of median radius by default.
+        radii: where tables read certified accuracy, in pixel units; some that suit all runs by default.
         gap_copies: noisy copies for it; by default as many as take about a second, at most 10,000; 0 for none.
     """
 
@@ -50,40 +51,64 @@ class PageParts:
     images: bool = True
     gap_image: int | None = None
     gap_copies: int | None = None
+    radii: Sequence[float] | None = None
 
 
-def write_page(summaries: Sequence[Summary], path: str | Path, parts: PageParts | None = None) -> list[str]:
-    """Write one page about runs and logs, the last of them the main one; return what was left out, in sentences.
+@dataclass(frozen=True)
+class Material:
+    """What was found beside the runs themselves.
 
-    Models and data are looked for where the runs say they were, and used only if their digests are the runs'. Code of
-    the user's own is not run.
+    Args:
+        dataset: of the main run; None where it is not at hand.
+        gaps: log-probability gaps of one image, by the names of the runs whose model is at hand.
+    """
+
+    dataset: Dataset | None = None
+    gaps: Mapping[str, LogProbabilityGaps] = field(default_factory=dict)
+
+
+NOTHING_FOUND = Material()
+
+
+def find_material(summaries: Sequence[Summary], parts: PageParts, tell: Callable[[str], None]) -> Material:
+    """Look for the data set and the models of runs where they say these were, or where `parts` says.
+
+    They are used only if their digests are the runs', and code of the user's own is not run.
+
+    Args:
+        summaries: runs and logs, the last of them the main one.
+        parts: what is wanted of them.
+        tell: called with a sentence for each thing that is not at hand.
+    """
+    dataset = _dataset(summaries[-1], parts, tell)
+    return Material(dataset, {} if dataset is None else _gaps(summaries, dataset, parts, tell))
+
+
+def write_page(summaries: Sequence[Summary], path: str | Path, parts: PageParts, found: Material) -> None:
+    """Write one page about runs and logs, the last of them the main one.
 
     Args:
         summaries: with the names to show; see `Summary.of_path`.
         path: the file to write, whole or not at all.
         parts: what else is shown.
+        found: what `find_material` returned.
     """
-    parts = PageParts() if parts is None else parts
     file = check_path("path", path)
     if file.is_dir():
         raise InvalidArgumentError(
             f"--out must be a file to write, such as {file / 'report.html'}, got the folder {file}"
         )
-    left_out: list[str] = []
-    main = summaries[-1]
-    dataset = _dataset(main, parts, left_out)
-    gaps = {} if dataset is None else _gaps(summaries, dataset, parts, left_out)
     write_report(
         {summary.name: summary for summary in summaries},
         file,
         title=parts.title or _title(summaries),
-        dataset=dataset if parts.images else None,
+        dataset=found.dataset if parts.images else None,
         attack=None if parts.attack is None else read_attack(parts.attack),
         models=_models(summaries, parts),
-        gaps=gaps,
+        gaps=found.gaps,
+        radii=parts.radii,
         reference=None if parts.against is None else Summary.of_run(Run.open(parts.against)),
     )
-    return left_out
 
 
 def _title(summaries: Sequence[Summary]) -> str:
@@ -91,7 +116,7 @@ def _title(summaries: Sequence[Summary]) -> str:
     return ", ".join(names) if len(names) <= 4 else f"{names[-1]} and {len(names) - 1} others"
 
 
-def _dataset(summary: Summary, parts: PageParts, left_out: list[str]) -> Dataset | None:
+def _dataset(summary: Summary, parts: PageParts, tell: Callable[[str], None]) -> Dataset | None:
     """Return the data set of the main run; None with a sentence where there is none to be found."""
     if summary.run is None:
         if parts.dataset is not None:
@@ -106,42 +131,24 @@ def _dataset(summary: Summary, parts: PageParts, left_out: list[str]) -> Dataset
     found = find_dataset(summary.manifest, Path(), places, parts.dataset, parts.data_dir, report)
     if found is None:
         reasons = [*map(str, report.findings), *report.notes]
-        left_out.append(f"no images of {summary.name} are shown: {reasons[-1]}")
+        tell(f"no images of {summary.name} are shown: {reasons[-1]}")
     return found
 
 
 def _models(summaries: Sequence[Summary], parts: PageParts) -> dict[str, Path]:
-    """Return the model folders by the names of their runs; those given are held against the runs by digest."""
-    found = {}
-    for summary in summaries:
-        place = None if summary.run is None else summary.run.places.get("model")
-        if (
-            place is not None
-            and "source" not in summary.manifest
-            and _is_of(place, summary.manifest["model"])
-        ):
-            found[summary.name] = place
+    """Return the model folders by the names of their runs; refuse one that is of none of the runs."""
+    folders = find_folders(parts.models, summaries)
+    found = {one.name: home.path for one in summaries if (home := folder_of(one, folders)) is not None}
     for folder in parts.models:
-        owners = [one.name for one in summaries if one.manifest and _is_of(folder, one.manifest["model"])]
-        if not owners:
+        if folder not in found.values():
             raise InvalidArgumentError(
                 f"--model {folder} is the model of none of the runs; give the folder that was certified"
             )
-        found.update(dict.fromkeys(owners, folder))
     return found
 
 
-def _is_of(folder: Path, model: str) -> bool:
-    from smoothcert.folders import read_any_card
-
-    try:
-        return read_any_card(folder).digest == model.partition("/")[0]
-    except SmoothcertError:
-        return False
-
-
 def _gaps(
-    summaries: Sequence[Summary], dataset: Dataset, parts: PageParts, left_out: list[str]
+    summaries: Sequence[Summary], dataset: Dataset, parts: PageParts, tell: Callable[[str], None]
 ) -> Mapping[str, LogProbabilityGaps]:
     """Return the log-probability gaps of one image for each run of the data set whose model is at hand."""
     if parts.gap_copies == 0:
@@ -153,7 +160,7 @@ def _gaps(
     for summary in summaries:
         if summary.run is None or summary.manifest["dataset"]["digest"] != dataset.digest:
             continue
-        model = _model(summary, summary.run, left_out)
+        model = _model(summary, summary.run, tell)
         if model is None:
             continue
         noise = noise_from(dict(summary.manifest["noise"])).for_shape(dataset.input_shape)
@@ -174,18 +181,18 @@ def _gap_image(main: Summary, dataset: Dataset, asked: int | None) -> int:
     return int(results.index[order[len(order) // 2]])
 
 
-def _model(summary: Summary, run: Run, left_out: list[str]) -> torch.nn.Module | None:
+def _model(summary: Summary, run: Run, tell: Callable[[str], None]) -> torch.nn.Module | None:
     report = AuditReport(summary.name)
     places = {name: str(place) for name, place in run.places.items()}
     noise = noise_from(dict(run.manifest["noise"]))
     try:
         classifier = find_classifier(run.manifest, noise, Path(), places, None, report)
     except SmoothcertError as error:
-        left_out.append(f"{summary.name} has no histogram of log-probability gaps: {error}")
+        tell(f"{summary.name} has no histogram of log-probability gaps: {error}")
         return None
     if classifier is None or not isinstance(classifier.model, torch.nn.Module):
         reasons = [*map(str, report.findings), *report.notes, "its model is no torch module"]
-        left_out.append(f"{summary.name} has no histogram of log-probability gaps: {reasons[0]}")
+        tell(f"{summary.name} has no histogram of log-probability gaps: {reasons[0]}")
         return None
     return classifier.model
 

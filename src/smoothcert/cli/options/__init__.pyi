@@ -12,6 +12,7 @@ from .own_model import (
     read_arguments,
     read_facts,
 )
+from .paper import PaperFiles
 from .paths import folder_option, path_argument, path_option
 from .recipe import Changes, RecipeName, chosen_config
 from .results import Norm, Radii, Target, read_radii, read_summaries
@@ -48,6 +49,7 @@ __all__ = [
     "NumClasses",
     "OwnMembers",
     "OwnModel",
+    "PaperFiles",
     "Radii",
     "RecipeName",
     "Running",

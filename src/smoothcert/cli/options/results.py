@@ -36,12 +36,7 @@ Norm = Annotated[
 
 def read_radii(text: str | None) -> NDArray[np.float64] | None:
     """Read the radii to look at; refuse what is none."""
-    if text is None:
-        return None
-    radii = certificates.check_list("--radii", read_numbers("--radii", text), certificates.MOST_RADII)
-    for radius in radii:
-        certificates.check_radius("each of --radii", radius)
-    return np.array(radii, dtype=np.float64)
+    return None if text is None else report.given_grid("--radii", read_numbers("--radii", text))
 
 
 def read_summaries(paths: Sequence[Path], norm: str | None, target: float | None) -> list[report.Summary]:

@@ -12,13 +12,12 @@ from scipy.special import stdtrit
 
 from smoothcert.arguments import check_kind, check_number, check_path, check_switch
 from smoothcert.bounds import paired_difference_interval
-from smoothcert.certificates import MOST_RADII, check_list, check_radius
 from smoothcert.radii import named_radii
 from smoothcert.report.comparing.comparison import Comparison, Ends, RadiusDifference
 from smoothcert.report.comparing.pairing import Pairs, pair
 from smoothcert.report.comparing.remarks import acr_obstacle, remarks
 from smoothcert.report.summary import CONFIDENCE, Summary
-from smoothcert.report.tables.summaries import common_grid
+from smoothcert.report.tables.summaries import common_grid, given_grid
 from smoothcert.store import Run
 
 
@@ -75,11 +74,7 @@ def _summary(name: str, given: Run | str | Path) -> Summary:
 
 
 def _grid(a: Summary, b: Summary, radii: Sequence[float] | None) -> NDArray[np.float64]:
-    if radii is None:
-        return _fitting_grid(a, b)
-    for radius in check_list("radii", radii, MOST_RADII):
-        check_radius("each of radii", radius)
-    return np.unique(named_radii(radii))
+    return _fitting_grid(a, b) if radii is None else given_grid("radii", radii)
 
 
 def _fitting_grid(a: Summary, b: Summary) -> NDArray[np.float64]:

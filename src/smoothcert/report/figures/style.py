@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from smoothcert.atomic import write_atomically
 from smoothcert.errors import InvalidArgumentError
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+Curve = TypeVar("Curve")
+
 INK, FAINT, PAPER, STRONG = "#24292f", "#d8dee4", "#fffffe", "#c84b00"
 # Told apart by the common colour-blind eyes, and in grey by dashes and marks; the last curve is STRONG.
 COLOURS = ("#0072b2", "#009e73", "#b8559b", "#3fa2dd", "#8a6d00", "#6f7680", "#5b4bb5")
@@ -24,6 +26,12 @@ _DASHES: tuple[Any, ...] = ((0, (6, 2)), (0, (6, 2, 1.5, 2)), (0, (1.5, 1.5)), (
                             (0, (3, 1.5)), (0, (10, 2, 2, 2, 2, 2)), (0, (4, 2, 1, 1, 1, 2)))  # fmt: skip
 _MARKS = "os^Dv<>"
 END_MARK = "|"
+FORMS = {
+    "png": ("Software",),
+    "svg": ("Date", "Creator", "Format", "Type"),
+    "pdf": ("Creator", "Producer", "CreationDate"),
+}
+"""Kinds of files of a figure, with what each would say about the day and the program that made it: left out."""
 _RC: dict[Any, Any] = {
     "font.family": "sans-serif",
     "font.sans-serif": ["DejaVu Sans", "Verdana", "Arial", "sans-serif"],
@@ -43,6 +51,7 @@ _RC: dict[Any, Any] = {
     "text.parse_math": False,  # a dollar sign in a name is a dollar sign
     "svg.fonttype": "none",  # text stays text: searchable, and in the page's own font
     "svg.hashsalt": "smoothcert",
+    "pdf.fonttype": 42,  # whole outlines, which publishers ask for, and text that can be searched
 }
 
 
@@ -115,16 +124,16 @@ def add_legend(figure: Figure, axes: Axes, *, end: str | None = None) -> None:
     figure.legend(handles, labels, loc="outside lower center", ncols=columns, frameon=False, handlelength=3.2)
 
 
-def looks(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, dict[str, Any], str]]:
-    """Yield each summary with its line and its mark; the last line is solid, thick and on top."""
-    for number, summary in enumerate(summaries[:-1]):
+def looks(curves: Sequence[Curve]) -> Iterator[tuple[Curve, dict[str, Any], str]]:
+    """Yield each of some curves with its line and its mark; the last line is solid, thick and on top."""
+    for number, curve in enumerate(curves[:-1]):
         k = number % len(COLOURS)
         yield (
-            summary,
+            curve,
             {"color": COLOURS[k], "linestyle": _DASHES[k], "linewidth": 1.5, "zorder": 3},
             _MARKS[k],
         )
-    yield summaries[-1], {"color": STRONG, "linestyle": "-", "linewidth": 2.3, "zorder": 5}, "o"
+    yield curves[-1], {"color": STRONG, "linestyle": "-", "linewidth": 2.3, "zorder": 5}, "o"
 
 
 def figure_svg(figure: Figure) -> str:
@@ -133,19 +142,18 @@ def figure_svg(figure: Figure) -> str:
 
 
 def save_figure(figure: Figure, path: Path) -> None:
-    """Write a figure on white to a .png or .svg file, whole or not at all."""
+    """Write a figure on white to a .png, .svg or .pdf file, whole or not at all; the same bytes for the same data."""
     form = path.suffix.lower().lstrip(".")
-    if form not in ("png", "svg"):
-        raise InvalidArgumentError(f"a figure is written as .png or .svg, got {path.name!r}")
+    if form not in FORMS:
+        raise InvalidArgumentError(f"a figure is written as .png, .svg or .pdf, got {path.name!r}")
     write_atomically(path, _rendered(figure, form, facecolor="white"))
 
 
 def _rendered(figure: Figure, form: str, *, facecolor: str) -> bytes:
-    unnamed = ("Date", "Creator", "Format", "Type") if form == "svg" else ("Software",)
     buffer = io.BytesIO()
     with style(), warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from font")  # names may be in any script
         figure.draw_without_rendering()
         figure.set_layout_engine("none")  # laid out once, so that a second rendering is the same
-        figure.savefig(buffer, format=form, dpi=200, facecolor=facecolor, metadata=dict.fromkeys(unnamed))
+        figure.savefig(buffer, format=form, dpi=200, facecolor=facecolor, metadata=dict.fromkeys(FORMS[form]))
     return buffer.getvalue()

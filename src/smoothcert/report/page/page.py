@@ -32,7 +32,7 @@ from smoothcert.report.page.page_tables import (
 from smoothcert.report.page.promises import IN_FLOATS, NOT_IN_FLOATS, holds_in_floats, radius_sentence
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import percent
-from smoothcert.report.tables.summaries import common_grid
+from smoothcert.report.tables.summaries import common_grid, given_grid
 from smoothcert.store import AttackResults, Run
 from smoothcert.theory import LogProbabilityGaps
 
@@ -50,6 +50,7 @@ def write_report(
     models: Mapping[str, str | Path] | None = None,
     gaps: Mapping[str, LogProbabilityGaps] | None = None,
     reference: Summary | None = None,
+    radii: Sequence[float] | None = None,
 ) -> None:
     """Write one HTML file about some runs that needs nothing else to be read; the last run is the main one.
 
@@ -65,13 +66,15 @@ def write_report(
         models: folders of the runs' models by the same names, to say how they were trained; others are left out.
         gaps: log-probability gaps of one image by the names of runs, for the histogram of the papers.
         reference: a run of CERTIFY to compare time with, which adds TimeRF.
+        radii: where the table reads certified accuracy, in pixel units; some that suit all runs by default.
     """
     _check_kinds(runs, dataset, notes, attack, models, gaps, reference)
     path = check_path("path", path)
     summaries = [_summary(run, name) for name, run in runs.items()]
     norm = _check(summaries)
     made = [summary.run for summary in summaries if summary.run is not None]
-    radii, main = common_grid(summaries), summaries[-1]
+    main = summaries[-1]
+    grid = common_grid(summaries) if radii is None else given_grid("radii", radii)
     if dataset is not None and main.run is None:
         raise InvalidArgumentError("dataset shows images of the last run, which is a log; leave it out")
     data = page_data(summaries, norm=norm, class_names=_class_names(made), attack=attack, gaps=gaps)
@@ -83,12 +86,12 @@ def write_report(
         page.substitute(
             title=html_text(title),
             style=_file("page.css"),
-            headline=_headline(summaries, radii),
+            headline=_headline(summaries, grid),
             facts=html_text(f"{main.setting}; {main.indices}" if main.setting else f"A log; {main.indices}"),
             notes="\n".join([*warnings, *(f"<p>{html_text(note)}</p>" for note in notes)]),
             reads=html_text(_reads(summaries, attack)),
             attack="" if attack is None else attack_section(attack),
-            table=results_table(summaries, radii),
+            table=results_table(summaries, grid),
             cost=cost_table(summaries, reference),
             hint=SCROLL_HINT,
             caveat=html_text(ACR_CAVEAT),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import Reading
+from smoothcert.certificates import MOST_RADII, Reading, check_list, check_radius
 from smoothcert.radii import named_radii, radius_grid
 from smoothcert.report.members import MembersCurve, member_curves
 from smoothcert.report.summary import CONFIDENCE, Summary
@@ -24,7 +24,7 @@ from smoothcert.report.tables.small_print import small_print
 from smoothcert.report.tables.terminal import print_tables
 from smoothcert.rounding import floor_digits
 
-__all__ = ["common_grid", "print_summaries"]
+__all__ = ["common_grid", "given_grid", "print_summaries"]
 
 _STEPS = (0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _FINE_STEPS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1)  # linf radii are small
@@ -36,6 +36,19 @@ _ENVELOPE = (
     "classifier has it. Its ACR is the best member's, as papers count it; the area under it is larger. average: the "
     "mean of the members."
 )
+
+
+def given_grid(name: str, radii: Iterable[float]) -> NDArray[np.float64]:
+    """Return the radii that a person gave, each once and increasing, as headings name them; refuse what is no radius.
+
+    Args:
+        name: of the argument, for messages.
+        radii: in pixel units.
+    """
+    listed = check_list(name, radii, MOST_RADII)
+    for radius in listed:
+        check_radius(f"each of {name}", radius)
+    return np.unique(named_radii(listed))
 
 
 def common_grid(summaries: Sequence[Summary]) -> NDArray[np.float64]:
