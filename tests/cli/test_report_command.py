@@ -165,12 +165,13 @@ def test_what_cannot_be_shown_is_said_in_a_sentence(runs, tmp_path, monkeypatch,
 
 @pytest.mark.parametrize("out, sentence", [
     (None, "--out is missing"),
-    ("folder", "--out must be a file"),
+    ("folder.html", "--out must be a file"),
+    ("log.tsv", "--out must end in .html"),
     ("file/page.html", "file"),
 ])  # fmt: skip
 def test_a_page_that_cannot_be_written(runs, tmp_path, monkeypatch, capsys, out, sentence):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder.html").mkdir()
     (tmp_path / "file").write_text("x")
     words = [] if out is None else ["--out", out]
     argv = ["smoothcert", "report", str(runs / "a"), "--gap-copies", "0", *words]

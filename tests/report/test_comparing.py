@@ -128,7 +128,7 @@ class TestSentence:
         a, b = summary_of([1.0] * 2 + [0.0] * 98), summary_of([0.0] * 95 + [1.0] * 5)
         found = compared(a, b)
         assert found.conclusion.startswith(
-            "Nothing can be concluded: every interval (95% confidence) has 0 in it"
+            "Nothing can be concluded about certified accuracy: every interval (95% confidence) has 0 in it"
         )
         needed = int(found.conclusion.split("about ")[1].split(" images")[0].replace(",", ""))
         drawn = np.random.default_rng(6).multinomial(needed, [0.05, 0.02, 0.93], 100)
@@ -241,7 +241,8 @@ def runs():
 class TestRuns:
     def test_what_differs_is_told(self, runs, tmp_path):
         found = sc.compare(runs["plain"], runs["noisy"], radii=[0.1])
-        assert found.remarks[:2] == (
+        assert "runs of the same model" in found.remarks[0]
+        assert found.remarks[1:3] == (
             "Different noise: A gaussian noise (sigma 0.25), B gaussian noise (sigma 0.5).",
             "Different alpha: A 0.001, B 0.01.",
         )

@@ -253,13 +253,35 @@ def test_a_long_curve_is_thinned_downwards(tmp_path):
     log = Summary("log", results, 1.0)
     _, text = written(tmp_path, {"log": log})
     curve = stored_data(text)["runs"][0]["curve"]
-    assert len(curve["radii"]) <= 401
+    assert len(curve["radii"]) <= 2001
     for r in rng.uniform(0, 2, 500):
         truth = 100 * results.certified_accuracy([r])[0]
         place = np.searchsorted(curve["radii"], r, side="left")
         drawn = curve["shares"][place] if place < len(curve["shares"]) else 0.0
         assert drawn <= truth + 1e-9
-        assert drawn >= truth - 0.5
+        assert drawn >= truth - 0.07
+
+
+def test_values_are_read_at_the_radius_that_is_shown(tmp_path, dataset):
+    """At every radius the page says what the table would say there: nothing from a smaller radius of the same run."""
+    runs = {"fixed": make_run(dataset, procedure=sc.FixedSample(n0=10, n=500)), "asked": make_run(dataset)}
+    _, text = written(tmp_path, runs)
+    data = stored_data(text)
+    radii = np.array(data["hovered"])
+    assert {0.0, 0.1, 0.2} <= set(radii.tolist())
+    for run, stored in zip(runs.values(), data["runs"], strict=True):
+        reading = Summary.of_run(run).read(radii)
+        for note, share, height, said in zip(
+            reading.notes, run.certified_accuracy(radii), stored["hover"]["heights"], stored["hover"]["texts"],
+            strict=True,
+        ):  # fmt: skip
+            if note is not None and note.hides:
+                assert said is None
+                assert height is None
+                continue
+            assert height <= 100 * share + 1e-9
+            assert said.startswith("≥") == (note is not None)
+            assert said.lstrip("≥").startswith(f"{percent(share)}%")
 
 
 def test_logs_alone_make_a_page_that_says_what_it_does_not_know(tmp_path):

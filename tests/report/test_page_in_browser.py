@@ -1,5 +1,7 @@
 """The page in a real browser: figures are drawn, hover, toggle and filter work, names are text, no requests."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -20,22 +22,35 @@ def make_run(dataset, shift, noise):
     return sc.certify(classifier, dataset, procedure=procedure, seed=1, engine="auto", workers=1)
 
 
+NOISE = sc.Gaussian(0.25)
+
+
 @pytest.fixture(scope="module")
-def page_file(tmp_path_factory):
+def dataset():
     values = np.linspace(0.05, 0.95, 40)
     images = np.stack([values, np.full(40, 0.5)], axis=1).astype(np.float32)
     labels = (values > 0.5).astype(int)
     labels[-1] = 0
-    dataset = sc.Dataset.from_arrays(images, labels, class_names=[EVIL, "right"])
-    noise = sc.Gaussian(0.25)
-    runs = {EVIL: make_run(dataset, 0.05, noise), "main": make_run(dataset, 0.0, noise)}
-    gaps = {
-        name: log_probability_gaps(half_space(0.0), noise, dataset.image(30), 1, copies=200, index=30)
-        for name in runs
-    }
+    return sc.Dataset.from_arrays(images, labels, class_names=[EVIL, "right"])
+
+
+@pytest.fixture(scope="module")
+def page_runs(dataset):
+    return {EVIL: make_run(dataset, 0.05, NOISE), "main": make_run(dataset, 0.0, NOISE)}
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory, dataset, page_runs):
+    image, how = dataset.image(30), {"copies": 200, "index": 30}
+    gaps = {name: log_probability_gaps(half_space(0.0), NOISE, image, 1, **how) for name in page_runs}
     file = tmp_path_factory.mktemp("page") / "page.html"
-    write_report(runs, file, title=EVIL, dataset=dataset, notes=[EVIL], gaps=gaps)
+    write_report(page_runs, file, title=EVIL, dataset=dataset, notes=[EVIL], gaps=gaps)
     return file
+
+
+@pytest.fixture(scope="module")
+def certified_at_02(page_runs):
+    return page_runs["main"].certified_accuracy([0.2])[0]
 
 
 @pytest.fixture(scope="module")
@@ -57,15 +72,21 @@ def test_every_figure_is_drawn_and_nothing_is_asked_for_or_said(page):
     assert page.asked == []
 
 
-def test_hover_shows_values(page):
+def test_hover_shows_values(page, certified_at_02):
     page.scroll_to("#accuracy")
     box = page.page.locator("#accuracy .nsewdrag").bounding_box()
-    page.page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.page.mouse.move(
+        box["x"] + 0.7 * box["width"], box["y"] + box["height"] / 2
+    )  # between radii asked about
     shown = page.page.locator("#accuracy .hoverlayer")
     page.page.wait_for_function(
         "() => document.querySelector('#accuracy .hoverlayer').textContent.includes('%')"
     )
     assert "main" in shown.text_content()
+    # What is shown is what is known at that radius, and it was not asked about.
+    radius, said = re.match(r"([0-9.]+)main : ≥([0-9.]+)%", shown.text_content()).groups()
+    assert 0.1 < float(radius) < 0.2
+    assert float(said) <= 100 * certified_at_02 + 0.05
     assert "%{y}" in shown.text_content()  # the name of the other run, as it is
 
 
@@ -100,6 +121,32 @@ def test_images_can_be_filtered_and_ordered(page):
     assert radii == sorted(radii)
     page.page.select_option("#filter-class", "")
     page.page.select_option("#list-order", "index")
+
+
+def test_nothing_matching_and_nothing_shown_are_said(page):
+    page.scroll_to("#classes")
+    page.page.select_option("#filter-class", "1")
+    page.page.select_option("#filter-end", "wrong")
+    assert page.page.locator("#matching").text_content() == "0 of 40 images"
+    assert "no image matches" in page.page.locator("#classes").text_content()
+    page.page.select_option("#filter-class", "")
+    page.page.select_option("#filter-end", "")
+    assert "no image matches" not in page.page.locator("#classes").text_content()
+    for box in page.page.locator("#runs input").all():
+        box.uncheck()
+    page.scroll_to("#accuracy")
+    assert "no run is shown" in page.page.locator("#accuracy").text_content()
+    for box in page.page.locator("#runs input").all():
+        box.check()
+    assert page.told == []
+
+
+def test_printed_figures_are_as_wide_as_a_page(page):
+    page.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    widths = "[...document.querySelectorAll('.plot')].map(home => home.data ? home.layout.width : 0)"
+    assert page.page.evaluate(widths) == [640] * len(PLOTS)
+    page.page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert 640 not in page.page.evaluate(widths)
 
 
 def test_names_and_titles_are_text(page):

@@ -108,6 +108,8 @@ def report(
         raise InvalidArgumentError(
             "--out is missing; give the page to write, such as --out report.html, or a table such as --latex table.tex"
         )
+    if out is not None:
+        workflows.check_page(out)  # before anything is read or run for it
     named = reports.named_paths(paths)
     read = opt.read_summaries(list(named.values()), norm, target)
     summaries = [summary.renamed(name) for name, summary in zip(named, read, strict=True)]

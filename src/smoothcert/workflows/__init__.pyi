@@ -6,7 +6,7 @@ from .certify_panel import certify_panel
 from .demo import run_demo
 from .describe import Description, describe
 from .normalisation import warn_normalisation
-from .page import NOTHING_FOUND, Material, PageParts, find_material, write_page
+from .page import NOTHING_FOUND, Material, PageParts, check_page, find_material, write_page
 from .preview import preview_run
 from .sweep import run_sweep
 
@@ -22,6 +22,7 @@ __all__ = [
     "audit",
     "certify",
     "certify_panel",
+    "check_page",
     "describe",
     "find_material",
     "preview_run",

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from smoothcert.arguments import check_path, check_whole
+from smoothcert.atomic import check_target
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.networks import multiply_adds_of
@@ -93,14 +94,9 @@ def write_page(summaries: Sequence[Summary], path: str | Path, parts: PageParts,
         parts: what else is shown.
         found: what `find_material` returned.
     """
-    file = check_path("path", path)
-    if file.is_dir():
-        raise InvalidArgumentError(
-            f"--out must be a file to write, such as {file / 'report.html'}, got the folder {file}"
-        )
     write_report(
         {summary.name: summary for summary in summaries},
-        file,
+        check_page(path),
         title=parts.title or _title(summaries),
         dataset=found.dataset if parts.images else None,
         attack=None if parts.attack is None else read_attack(parts.attack),
@@ -109,6 +105,21 @@ def write_page(summaries: Sequence[Summary], path: str | Path, parts: PageParts,
         radii=parts.radii,
         reference=None if parts.against is None else Summary.of_run(Run.open(parts.against)),
     )
+
+
+def check_page(path: str | Path) -> Path:
+    """Return the place of a page; refuse one where none can be written, or where it would replace something else."""
+    file = check_path("path", path)
+    if file.suffix.lower() not in (".html", ".htm"):
+        raise InvalidArgumentError(
+            f"--out must end in .html, so that a page replaces no run, log or table, got {file}"
+        )
+    if file.is_dir():
+        raise InvalidArgumentError(
+            f"--out must be a file to write, such as {file / 'report.html'}, got the folder {file}"
+        )
+    check_target(file)
+    return file
 
 
 def _title(summaries: Sequence[Summary]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtri
 
+from smoothcert.report.comparing.remarks import is_same_model
 from smoothcert.rounding import ceil_digits, floor_digits
 
 if TYPE_CHECKING:
@@ -25,7 +26,17 @@ def conclude(comparison: Comparison) -> str:
 
 def points(ends: tuple[float, float]) -> tuple[str, str]:
     """Return an interval of fractions in points of a percent, rounded outward to two decimals."""
-    return floor_digits(100 * ends[0], 2), ceil_digits(100 * ends[1], 2)
+    return floor_digits(100 * ends[0], _digits(ends)), ceil_digits(100 * ends[1], _digits(ends))
+
+
+def _digits(ends: tuple[float, float]) -> int:
+    """Return how many decimals tell an interval of points from one that has 0 in it."""
+    return next((digits for digits in (2, 3, 4) if not _hides(ends, digits)), 2)
+
+
+def _hides(ends: tuple[float, float], digits: int) -> bool:
+    low, high = float(floor_digits(100 * ends[0], digits)), float(ceil_digits(100 * ends[1], digits))
+    return (low == 0 < ends[0]) or (high == 0 > ends[1])
 
 
 def percent_of(share: float) -> str:
@@ -65,11 +76,13 @@ def _nothing(comparison: Comparison) -> str:
     """Say that nothing can be concluded, and how many images a difference as large as the one seen would need."""
     compared = comparison.compared
     if not any(one.only_a or one.only_b for one in compared):
-        return "Nothing can be concluded: at these radii A and B certify the same images."
-    text = f"Nothing can be concluded: every interval ({_level(comparison)}) has 0 in it"
+        return "Nothing can be concluded about certified accuracy: at these radii A and B certify the same images."
+    text = f"Nothing can be concluded about certified accuracy: every interval ({_level(comparison)}) has 0 in it"
     level = (1 - comparison.confidence) / len(comparison.at)
     needs = {needed: one for one in compared if (needed := _images_needed(one, len(comparison.pairs), level))}
-    if not needs:
+    if not needs or is_same_model(
+        comparison.a, comparison.b
+    ):  # of one model there is no true difference to show
         return text + "."
     needed = min(needs)
     seen = f"{100 * abs(needs[needed].difference):.2g} points at r = {needs[needed].radius:g}"

@@ -26,6 +26,8 @@ def remarks(a: Summary, b: Summary, pairs: Pairs) -> Iterator[str]:
             f"Only the {len(pairs):,} images that both have are compared; {pairs.only_a:,} of A and "
             f"{pairs.only_b:,} of B are left out."
         )
+    if is_same_model(a, b):
+        yield "A and B are runs of the same model: what differs comes from their noise, votes and procedure alone."
     if a.manifest and b.manifest:
         theirs = setting_parts(b.manifest)
         for what, mine in setting_parts(a.manifest).items():
@@ -39,12 +41,17 @@ def remarks(a: Summary, b: Summary, pairs: Pairs) -> Iterator[str]:
             "labels of the images, is trusted."
         )
     largest = [summary.reach.largest for summary in (a, b) if summary.reach.is_known]
-    if not acr_obstacle(a, b) and len(set(largest)) == 2:
-        ends = ["none" if one is None else floor_digits(one, 5) for one in largest]
+    ends = ["none" if one is None else floor_digits(one, 5) for one in largest]
+    if not acr_obstacle(a, b) and len(set(ends)) == 2:
         yield (
             f"ACR: the votes of A can prove radii up to {ends[0]}, those of B up to {ends[1]}; part of the difference "
             "may come from that."
         )
+
+
+def is_same_model(a: Summary, b: Summary) -> bool:
+    """Return whether two runs are about one model, as far as they tell."""
+    return bool(a.manifest and b.manifest) and a.manifest["model"] == b.manifest["model"]
 
 
 def acr_obstacle(a: Summary, b: Summary) -> str:

@@ -13,6 +13,7 @@ from smoothcert.report.summary import Summary
 
 Floats = NDArray[np.float64]
 
+_TOLERANCE = 0.0005  # of a share: less than a line is wide
 _GRID = 20  # more distinct radii than this are no grid
 
 
@@ -33,6 +34,21 @@ class AccuracyCurve:
     shares: Floats
     asked: Floats
     ends: bool
+
+
+def kept_steps(shares: Floats) -> NDArray[np.int64]:
+    """Return which steps of a curve to keep so that it stays within a line's width below itself, and never above.
+
+    Where steps are left out, a curve has the value of the next one kept, which is smaller by the tolerance at most.
+
+    Args:
+        shares: of a curve, falling.
+    """
+    kept = [len(shares) - 1]
+    for place in range(len(shares) - 2, 0, -1):
+        if shares[place] - shares[kept[-1]] > _TOLERANCE:
+            kept.append(place)
+    return np.array([0, *reversed(kept)] if kept[-1] else [0], dtype=np.int64)
 
 
 def accuracy_curve(summary: Summary) -> AccuracyCurve:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from smoothcert.certificates import Results
-from smoothcert.report.figures.accuracy_curve import AccuracyCurve, accuracy_curve, end_text
+from smoothcert.report.figures.accuracy_curve import AccuracyCurve, accuracy_curve, end_text, kept_steps
 from smoothcert.report.figures.style import (
     END_MARK,
     INK,
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _BANDS = 3  # with more curves than this only the last keeps its band
-_BAND_STEPS = 400  # steps that a screen can show
 _STRETCH = 1.3  # of the axis, to show where a curve ends
 _SHARES = (0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0.999999)
 
@@ -100,8 +99,8 @@ def _draw_curve(axes: Axes, curve: AccuracyCurve, look: dict[str, Any], mark: st
 
 
 def _draw_band(axes: Axes, curve: AccuracyCurve, *, color: str, alpha: float) -> None:
-    """Draw the interval over images around a curve, in no more steps than a screen can show."""
-    thin = curve.radii[np.unique(np.linspace(0, len(curve.radii) - 1, _BAND_STEPS).astype(int))]
+    """Draw the interval over images around a curve, in no more steps than can be seen."""
+    thin = curve.radii[kept_steps(curve.shares)]
     low, high = curve.summary.results.certified_accuracy_interval(thin, CONFIDENCE)
     axes.fill_between(thin, 100 * low, 100 * high, step="pre", color=color, alpha=alpha, linewidth=0)
 

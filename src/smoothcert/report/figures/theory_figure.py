@@ -30,8 +30,8 @@ Pair = tuple[Summary, Summary]
 def predicting_pairs(summaries: Sequence[Summary]) -> list[Pair]:
     """Return, for each run of CERTIFY, the run with most votes of the same model, noise and images under another seed.
 
-    One with as many votes at least. Not a run with itself: its own votes have made its radii, and would agree with
-    any law.
+    One with as many votes for every image at least, that did not stop early. Not a run with itself: its own votes have
+    made its radii, and would agree with any law.
     """
     pairs = []
     for told in summaries:
@@ -106,7 +106,15 @@ def _tells(one: Summary, told: Summary) -> bool:
     fields = ("model", "noise", "norm", "input_shape", "num_classes", "dataset")
     same = all(one.manifest[field] == told.manifest[field] for field in fields)
     fresh = same and np.array_equal(one.results.index, told.results.index)
-    return fresh and _votes(one) >= _votes(told)  # fewer cannot tell what more would prove
+    # Fewer votes of any image cannot tell what more would prove, and those of an image that stopped early lean.
+    return (
+        fresh and bool(np.all(np.asarray(one.samples) >= np.asarray(told.samples))) and not _stops_early(one)
+    )
+
+
+def _stops_early(one: Summary) -> bool:
+    name = one.manifest["procedure"]["name"]
+    return name not in PROCEDURES or PROCEDURES[name].stops_early
 
 
 def _label_shares(run: Run) -> NDArray[np.float64]:

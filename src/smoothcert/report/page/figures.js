@@ -48,7 +48,11 @@ function layoutOf(x, y, more = {}) {
   };
 }
 
-function plot(id, traces, layout) {
+function plot(id, traces, layout, none = "no image matches") {
+  if (!traces.some(trace => (trace.x || []).length)) {
+    layout.annotations = [{ text: none, showarrow: false, xref: "paper", yref: "paper", x: 0.5, y: 0.5, font: { size: 14 } }];
+    for (const axis of [layout.xaxis, layout.yaxis]) { axis.showticklabels = false; axis.showgrid = false; axis.zeroline = false; }
+  }
   const config = { responsive: true, displaylogo: false, displayModeBar: false, scrollZoom: false };
   return Plotly.react(id, traces, layout, config);
 }
@@ -71,7 +75,7 @@ function steps(sorted, height) {
   const every = Math.max(1, Math.ceil(sorted.length / 500)), x = [], y = [];
   for (let place = 0; place < sorted.length; place += every) {
     const last = Math.min(place + every, sorted.length) - 1;
-    x.push(sorted[last]);
+    if (x[x.length - 1] === sorted[last]) y.pop(); else x.push(sorted[last]);  // of equal values the last counts
     y.push(height((last + 1) / sorted.length));
   }
   return [x, y];
@@ -87,9 +91,12 @@ function drawAccuracy(data, shown) {
   for (const place of shown) {
     const run = data.runs[place], curve = run.curve, line = lineOf(place, count);
     traces.push({
-      x: curve.radii, y: curve.shares, mode: "lines", line: { ...line, shape: "vh" }, name: plain(short(run.name)),
-      customdata: curve.radii.map((_, i) => [curve.low[i], curve.high[i]]),
-      hovertemplate: "%{y:.2f}% <i>(%{customdata[0]:.2f}–%{customdata[1]:.2f})</i>", meta: "run" + place,
+      x: curve.radii, y: curve.shares, mode: "lines", line: { ...line, shape: "vh" }, hoverinfo: "skip",
+    });
+    // Values are read at radii that all runs share: at a step of one curve another one may not be known.
+    traces.push({
+      x: data.hovered, y: run.hover.heights, customdata: run.hover.texts, mode: "markers", name: plain(short(run.name)),
+      marker: { color: line.color, opacity: 0 }, hovertemplate: "%{customdata}", meta: "run" + place,
     });
     const marks = { mode: "markers", hoverinfo: "skip", marker: { color: line.color, size: 7 } };
     if (curve.asked.length) traces.push({ ...marks, x: curve.asked, y: curve.askedShares });
@@ -102,14 +109,16 @@ function drawAccuracy(data, shown) {
   const attack = data.attack;
   if (attack && shown.includes(count - 1)) {
     const ink = variable("--ink");
-    traces.push({ x: attack.radii, y: attack.shares, mode: "lines", name: plain(`under ${attack.method}, at most`),
-      line: { color: ink, dash: "dot", shape: "hv", width: 1.8 }, hovertemplate: "%{y:.2f}%" });
+    traces.push({ x: attack.radii, y: attack.shares, mode: "lines", hoverinfo: "skip",
+      line: { color: ink, dash: "dot", shape: "hv", width: 1.8 } });
+    traces.push({ x: data.hovered, y: attack.hovered, mode: "markers", name: plain(`under ${attack.method}, at most`),
+      marker: { color: ink, opacity: 0 }, hovertemplate: "%{y:.2f}%" });
     traces.push({ x: attack.asked, y: attack.askedShares, mode: "markers", hoverinfo: "skip",
       marker: { color: ink, symbol: "triangle-down", size: 8 } });
   }
   return plot("accuracy", traces, layoutOf(data.radiusAxis, attack ? "accuracy (%)" : "certified accuracy (%)", {
     hovermode: "x unified", hoverdistance: -1, xaxis: { rangemode: "tozero", hoverformat: ".4f" }, yaxis: { range: [0, 102] },
-  }));
+  }), "no run is shown");
 }
 
 function drawShares(data, picked) {

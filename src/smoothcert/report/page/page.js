@@ -145,7 +145,13 @@
       draw([]);
     }, { rootMargin: "300px" });
     for (const home of document.querySelectorAll(".plot")) observer.observe(home);
-    addEventListener("beforeprint", () => { for (const home of document.querySelectorAll(".plot")) visible.add(home.id); draw([]); });
+    const plots = () => [...document.querySelectorAll(".plot")].filter(home => home.data);
+    addEventListener("beforeprint", () => {
+      for (const home of document.querySelectorAll(".plot")) visible.add(home.id);
+      draw([]);
+      for (const home of plots()) Plotly.relayout(home, { width: 640 });  // of a page, not of the window
+    });
+    addEventListener("afterprint", () => { for (const home of plots()) Plotly.relayout(home, { width: null, autosize: true }); });
   }
 
   fillChoices();

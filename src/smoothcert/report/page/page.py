@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.atomic import write_atomically
-from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.report.members import member_curves
 from smoothcert.report.page.gallery import gallery
 from smoothcert.report.page.page_data import page_data, script_json
 from smoothcert.report.page.page_tables import (
@@ -32,7 +32,8 @@ from smoothcert.report.page.page_tables import (
 from smoothcert.report.page.promises import IN_FLOATS, NOT_IN_FLOATS, holds_in_floats, radius_sentence
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import percent
-from smoothcert.report.tables.summaries import common_grid, given_grid
+from smoothcert.report.tables.small_print import acr_lines
+from smoothcert.report.tables.summaries import ENVELOPE, common_grid, given_grid
 from smoothcert.store import AttackResults, Run
 from smoothcert.theory import LogProbabilityGaps
 
@@ -94,7 +95,7 @@ def write_report(
             table=results_table(summaries, grid),
             cost=cost_table(summaries, reference),
             hint=SCROLL_HINT,
-            caveat=html_text(ACR_CAVEAT),
+            caveat=html_text(" ".join(_caveats(summaries))),
             gaps=_gap_figure(data["gaps"], data["classNames"]) if data["gaps"] else "",
             images="" if dataset is None or main.run is None else _images(main, main.run, dataset),
             radius=html_text(radius_sentence(norm)),
@@ -181,13 +182,25 @@ def _reads(summaries: Sequence[Summary], attack: AttackResults | None) -> str:
             " The runs asked only about marked radii; between them the curve has the value of the next one."
         )
     text += " The band is the 95% interval over images"
-    text += " of the last curve shown." if len(summaries) > 3 else "."
+    text += "; with more than three curves only the last shown has one." if len(summaries) > 3 else "."
+    if any(summary.asked is not None for summary in summaries):
+        text += (
+            " Dots are radii that were asked about; ≥ in a value: at least what the next asked radius proves."
+        )
     if attack is not None:
         text += (
             " The dotted curve is what an attack left standing. It was made at the marked radii, and inside every "
             "certified one; in between it shows the last break. The truth lies between the two curves."
         )
     return text
+
+
+def _caveats(summaries: Sequence[Summary]) -> Iterator[str]:
+    if any(True for _ in member_curves(summaries)):
+        yield ENVELOPE
+    yield from acr_lines(summaries)
+    if not any(summary.manifest for summary in summaries):
+        yield "Logs do not tell the norm of their radii, which is taken for l2."
 
 
 def _gap_figure(gaps: Sequence[Mapping[str, Any]], class_names: Sequence[str]) -> str:

@@ -11,15 +11,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import Outcome
-from smoothcert.report.figures.accuracy_curve import AccuracyCurve, accuracy_curve, end_text
+from smoothcert.radii import named_radii
+from smoothcert.report.figures.accuracy_curve import AccuracyCurve, accuracy_curve, end_text, kept_steps
 from smoothcert.report.figures.style import printable
 from smoothcert.report.page.promises import radius_axis
 from smoothcert.report.summary import CONFIDENCE, Summary
+from smoothcert.report.tables.accuracy_cells import interval_cells, share_cells
 from smoothcert.report.tables.attack_table import attack_radii, check_same_images
 from smoothcert.store import AttackResults
 from smoothcert.theory import LogProbabilityGaps
 
-_MOST_POINTS = 400  # steps that a screen can show
+_ATTACK_STEPS = 400
+_HOVERED = 240  # radii at which values can be read
 _DIGITS = 5
 _BINS = 60
 _OUTCOMES = tuple(Outcome)
@@ -45,13 +48,15 @@ def page_data(
     if attack is not None:
         check_same_images(attack, summaries[-1])
     curves = [accuracy_curve(summary) for summary in summaries]
+    hovered = _hovered(summaries)
     return {
-        "runs": [_run(summary, curve) for summary, curve in zip(summaries, curves, strict=True)],
+        "runs": [_run(summary, curve, hovered) for summary, curve in zip(summaries, curves, strict=True)],
+        "hovered": hovered.tolist(),
         "classNames": [printable(name) for name in class_names],
         "radiusAxis": radius_axis(norm),
         "outcomes": [outcome.value for outcome in _OUTCOMES],
         "ends": end_text(curves),
-        "attack": None if attack is None else _attack(attack),
+        "attack": None if attack is None else _attack(attack, hovered),
         "gaps": _gaps(gaps or {}, [summary.name for summary in summaries]),
     }
 
@@ -62,7 +67,7 @@ def script_json(values: Any) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _run(summary: Summary, curve: AccuracyCurve) -> dict[str, Any]:
+def _run(summary: Summary, curve: AccuracyCurve, hovered: NDArray[np.float64]) -> dict[str, Any]:
     results = summary.results
     outcomes = None
     if summary.run is not None:
@@ -72,6 +77,7 @@ def _run(summary: Summary, curve: AccuracyCurve) -> dict[str, Any]:
         "name": printable(summary.name),
         "acr": _down(summary.acr),
         "curve": _curve(summary, curve),
+        "hover": _hover(summary, hovered),
         "images": {
             "index": results.index.tolist(),
             "label": results.label.tolist(),
@@ -86,7 +92,7 @@ def _run(summary: Summary, curve: AccuracyCurve) -> dict[str, Any]:
 
 def _curve(summary: Summary, curve: AccuracyCurve) -> dict[str, Any]:
     """Return a curve in few steps: where some are left out, it has the value of the next larger radius."""
-    kept = np.unique(np.linspace(0, len(curve.radii) - 1, _MOST_POINTS).round().astype(int))
+    kept = kept_steps(curve.shares)
     radii, shares = curve.radii[kept], curve.shares[kept]
     low, high = summary.results.certified_accuracy_interval(radii, CONFIDENCE)
     return {
@@ -100,16 +106,44 @@ def _curve(summary: Summary, curve: AccuracyCurve) -> dict[str, Any]:
     }
 
 
-def _attack(attack: AttackResults) -> dict[str, Any]:
+def _hovered(summaries: Sequence[Summary]) -> NDArray[np.float64]:
+    """Return the radii at which all runs can be read, those that were asked among them."""
+    largest = max(summary.largest_radius for summary in summaries)
+    asked = [radius for summary in summaries for radius in summary.asked or () if radius <= 2 * largest]
+    return np.unique(named_radii([*np.linspace(0, largest, _HOVERED).tolist(), *asked]))
+
+
+def _hover(summary: Summary, radii: NDArray[np.float64]) -> dict[str, list[Any]]:
+    """Return what is said of a run at each radius, as in tables, and where to say it; null where nothing can be."""
+    reading = summary.read(radii)
+    texts = zip(reading.notes, share_cells(reading), interval_cells(summary.results, reading), strict=True)
+    told = [
+        None if note is not None and note.hides else f"{cell}% ({between})" if between else f"{cell}%"
+        for note, cell, between in texts
+    ]
+    heights = _percents(reading.shares)
+    return {
+        "heights": [None if text is None else y for text, y in zip(told, heights, strict=True)],
+        "texts": told,
+    }
+
+
+def _attack(attack: AttackResults, hovered: NDArray[np.float64]) -> dict[str, Any]:
     """Return what an attack left standing: an upper bound, so it is rounded up."""
     asked = attack_radii(attack)
     end = float(asked[-1])
     broken = np.unique(attack.broken_at[attack.broken_at <= end])
-    radii = np.unique([0.0, *broken[:: -(-len(broken) // _MOST_POINTS) or 1].tolist(), end])
+    radii = np.unique([0.0, *broken[:: -(-len(broken) // _ATTACK_STEPS) or 1].tolist(), end])
     return {
         "method": str(attack.settings["method"]),
         "radii": radii.tolist(),
         "shares": _percents(attack.accuracy(radii), up=True),
+        "hovered": [
+            share if radius <= end else None
+            for radius, share in zip(
+                hovered.tolist(), _percents(attack.accuracy(hovered), up=True), strict=True
+            )
+        ],
         "asked": asked.tolist(),
         "askedShares": _percents(attack.accuracy(asked), up=True),
     }

@@ -38,8 +38,8 @@ class ModelCost:
 
     @property
     def name(self) -> str:
-        """What tables call it: its run, as the table of runs does; its folder without one, or with several."""
-        return self.runs[0].name if len(self.runs) == 1 else str(self.folder.path)
+        """What tables call it: its runs, as the table of runs does; its folder without one."""
+        return ", ".join(run.name for run in self.runs) if self.runs else str(self.folder.path)
 
     @property
     def is_single(self) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from smoothcert.certificates import ACR_CAVEAT, Reading
+from smoothcert.certificates import Reading
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.members import MembersCurve, member_curves
 from smoothcert.report.paper.envelopes import curve_name, named_curves
@@ -18,6 +18,7 @@ from smoothcert.report.paper.run_records import run_records
 from smoothcert.report.paper.seed_group import Floats, SeedGroup, deviation
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import mark_lines, percent_up, share_cells
+from smoothcert.report.tables.small_print import acr_lines, image_lines
 from smoothcert.report.tables.summaries import common_grid
 from smoothcert.rounding import floor_digits
 
@@ -148,8 +149,12 @@ def _notes(
         for one in group.members:
             if one.missing:
                 yield f"Unfinished: {one.name} lacks {one.missing} of its images, so its figures look too good."
+    summaries = [one for group in groups for one in group.members]
+    if len({tuple(one.results.index.tolist()) for one in summaries}) > 1:
+        yield "These rows are about different images, so that part of any difference comes from the choice of images."
+    yield from (f"{line.rstrip('.')}." for line in image_lines(summaries))
     yield from sorted({f"{one.setting}." for group in groups for one in group.members if one.manifest})
-    yield ACR_CAVEAT
+    yield from acr_lines(summaries)
 
 
 def _up(value: float) -> str:

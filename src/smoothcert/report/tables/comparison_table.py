@@ -8,7 +8,7 @@ import numpy as np
 
 from smoothcert.certificates import ACR_CAVEAT, Note, Reading
 from smoothcert.report.comparing.comparison import Comparison
-from smoothcert.report.comparing.conclusion import percent_of
+from smoothcert.report.comparing.conclusion import percent_of, points
 from smoothcert.report.tables.accuracy_cells import mark_lines, share_cells
 from smoothcert.report.tables.blocks import Table, make_table
 from smoothcert.report.tables.terminal import print_tables
@@ -41,9 +41,7 @@ def _accuracy_table(comparison: Comparison) -> Table:
         if one.interval is not None and one.joint is not None:
             difference = 100 * (one.only_b - one.only_a) / len(comparison.pairs)
             row += [str(one.only_a), str(one.only_b), _towards_0(difference, 2)]
-            row += [_interval(100 * low, 100 * high, 2) for low, high in (one.interval, one.joint)][
-                : len(levels)
-            ]
+            row += [_points(ends) for ends in (one.interval, one.joint)][: len(levels)]
         rows.append(row)
     columns = ("", "A", "B", "only A", "only B", "B - A", *levels)
     return make_table("Certified accuracy (%) of A and B, rounded down, and B - A in points", columns, rows)
@@ -107,6 +105,11 @@ def _readings(comparison: Comparison) -> tuple[Reading, Reading]:
 
 def _towards_0(value: float, digits: int) -> str:
     return _signed(value, floor_digits(value, digits) if value > 0 else ceil_digits(value, digits))
+
+
+def _points(ends: tuple[float, float]) -> str:
+    low, high = points(ends)
+    return f"{_signed(ends[0], low)} to {_signed(ends[1], high)}"
 
 
 def _interval(low: float, high: float, digits: int) -> str:

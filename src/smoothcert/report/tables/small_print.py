@@ -30,11 +30,7 @@ def small_print(summaries: Sequence[Summary], about_cells: Sequence[str]) -> Ite
         about_cells: what marks and headings of this table mean.
     """
     yield from _warnings(summaries)
-    common = {summary.indices for summary in summaries}
-    if len(common) == 1:
-        yield f"{'All about' if len(summaries) > 1 else 'About'} {common.pop()}."
-    else:
-        yield from (f"{summary.name}: {summary.indices}" for summary in summaries)
+    yield from image_lines(summaries)
     yield from sorted({summary.setting for summary in summaries if summary.manifest})
     yield from _consensus(summaries)
     if any(summary.default is not None for summary in summaries):
@@ -45,9 +41,25 @@ def small_print(summaries: Sequence[Summary], about_cells: Sequence[str]) -> Ite
     for source, target in sorted({pair for summary in summaries for pair in _turned(summary)}):
         yield _TURNED.get((source, target), f"{target} radii are {source} radii as they are: true, but weak.")
     yield from about_cells
-    asked = [summary for summary in summaries if summary.asked is not None]
-    if asked and len(asked) < len(summaries):
-        yield "ACR of a run that asked about some radii counts none beyond the largest of them."
+    yield from acr_lines(summaries)
+
+
+def image_lines(summaries: Sequence[Summary]) -> Iterator[str]:
+    """Yield which images summaries are about, once where all are about the same."""
+    common = {summary.indices for summary in summaries}
+    if len(common) == 1:
+        yield f"{'All about' if len(summaries) > 1 else 'About'} {common.pop()}."
+    else:
+        yield from (f"{summary.name}: {summary.indices}" for summary in summaries)
+
+
+def acr_lines(summaries: Sequence[Summary]) -> Iterator[str]:
+    """Yield what to mind about average certified radii."""
+    if len({summary.asked for summary in summaries}) > 1:
+        yield (
+            "ACR of a run that asked about some radii counts none beyond the largest of them: do not compare it with "
+            "that of a run that asked about others, or looked for the largest."
+        )
     yield ACR_CAVEAT
 
 

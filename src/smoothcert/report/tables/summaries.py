@@ -31,7 +31,7 @@ _FINE_STEPS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1)  # linf radii are s
 _WHOLE_STEPS = (1.0, 2.0, 5.0, 10.0, 100.0)  # l0 radii count coordinates
 _MOST_RADII = 9  # what one can compare at a glance
 
-_ENVELOPE = (
+ENVELOPE = (
     "envelope: the upper envelope of an ensemble's members, at each radius the member that is best there; no "
     "classifier has it. Its ACR is the best member's, as papers count it; the area under it is larger. average: the "
     "mean of the members."
@@ -124,7 +124,7 @@ def print_summaries(
         about_cells.append(
             f"Below each row: {CONFIDENCE:.0%} Clopper-Pearson intervals over images, rounded outward."
         )
-    lines = small_print(summaries, [*about_cells, *([_ENVELOPE] if curves else [])])
+    lines = small_print(summaries, [*about_cells, *([ENVELOPE] if curves else [])])
     print_tables(
         [make_table("Certified accuracy (%) at radius, rounded down", columns, rows, "abst.")],
         lines,
