@@ -9,3 +9,6 @@ needs_compiler = pytest.mark.skipif(
     not any(map(shutil.which, ("g++", "c++", "clang++"))), reason="compiling needs a C++ compiler"
 )
 needs_art = pytest.mark.skipif(importlib.util.find_spec("art") is None, reason="ART is not installed")
+needs_openvino = pytest.mark.skipif(
+    importlib.util.find_spec("openvino") is None, reason="OpenVINO is not installed"
+)

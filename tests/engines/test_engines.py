@@ -154,7 +154,7 @@ def test_auto_is_a_fixed_rule():
     assert engine_rule("auto", lambda batch: batch, IMAGE, planned_votes=10**9) == "callable"
     assert engine_rule("torch", model, IMAGE, planned_votes=10**9) == "torch"
     with pytest.raises(
-        UnknownNameError, match="known: auto, autocast, callable, compiled, eager, onnx, torch"
+        UnknownNameError, match="known: auto, autocast, callable, compiled, eager, onnx, openvino, torch"
     ):
         engine_rule("tensorrt", model, IMAGE, planned_votes=1)
 
@@ -174,7 +174,8 @@ def test_changed_weights_are_never_run_by_an_old_engine():
 
 
 def test_every_engine_is_tested():
-    assert set(ENGINES) == {*EXACT, "compiled", "autocast", "callable"}  # the last in test_own_answers.py
+    elsewhere = {"callable", "openvino"}  # in test_own_answers.py and test_openvino.py
+    assert set(ENGINES) == {*EXACT, "compiled", "autocast", *elsewhere}
 
 
 def test_a_network_that_onnx_runtime_does_not_take_falls_back_with_one_line(caplog):

@@ -6,12 +6,16 @@ from onnx import TensorProto, helper
 from tests.own_models import nearest_mean, onnx_model, save_onnx
 
 import smoothcert as sc
+from marks import needs_openvino
 from smoothcert.engines import ENGINES
 from smoothcert.errors import InvalidArgumentError, UnsoundModelError
 from smoothcert.folders.own.onnx_file import read_onnx
 from smoothcert.networks import OnnxNetwork
 
 ABLE = [name for name in ENGINES if ENGINES[name].runs_onnx_files]
+MARKED = [
+    pytest.param(name, marks=[needs_openvino] if name == "openvino" else []) for name in (*ABLE, "auto")
+]
 FEW = {"procedure": sc.FixedSample(n0=20, n=300), "seed": 5, "workers": 1}
 
 
@@ -39,27 +43,38 @@ def smoothed(model):
     return sc.SmoothedClassifier(model, sc.Gaussian(0.25), 10)
 
 
-def test_votes_are_those_of_the_same_network_in_torch(network, digits):
-    assert set(ABLE) == {"eager", "onnx"}
+@pytest.mark.parametrize("engine", MARKED)
+def test_votes_are_those_of_the_same_network_in_torch(network, digits, engine):
+    assert set(ABLE) == {"eager", "onnx", "openvino"}
     wanted = smoothed(torch_twin()).certify(digits.image(3), engine="torch", **FEW)
-    for engine in (*ABLE, "auto"):
-        given = smoothed(network).certify(digits.image(3), engine=engine, **FEW)
-        assert given.counts == wanted.counts
-        assert given.engine == ("onnx" if engine == "auto" else engine)
+    given = smoothed(network).certify(digits.image(3), engine=engine, **FEW)
+    assert given.counts == wanted.counts
+    assert given.engine == ("onnx" if engine == "auto" else engine)
 
 
+@pytest.mark.parametrize("engine", MARKED)
 @pytest.mark.parametrize("rows", [1, 24])
-def test_a_fixed_number_of_rows_gives_the_same_votes(tmp_path, digits, network, rows):
+def test_a_fixed_number_of_rows_gives_the_same_votes(tmp_path, digits, network, rows, engine):
     fixed = OnnxNetwork(read_onnx(save_onnx(tmp_path / "fixed.onnx", shape=(rows, 1, 8, 8))))
     wanted = smoothed(network).certify(digits.image(3), **FEW)
-    assert smoothed(fixed).certify(digits.image(3), **FEW, batch_size=100).counts == wanted.counts
+    given = smoothed(fixed).certify(digits.image(3), engine=engine, **FEW, batch_size=100)
+    assert given.counts == wanted.counts
+    assert given.engine == ("onnx" if engine == "auto" else engine)
+
+
+@pytest.mark.parametrize("engine", MARKED)
+def test_a_normalisation_before_the_file_is_run_too(tmp_path, digits, network, engine):
+    graph = read_onnx(save_onnx(tmp_path / "normalised.onnx", mean=0.25, std=0.5))
+    wanted = smoothed(network).certify(digits.image(3), **FEW)
+    given = smoothed(OnnxNetwork(graph, [0.25], [0.5])).certify(digits.image(3), engine=engine, **FEW)
+    assert abs(given.counts.votes - wanted.counts.votes).max() <= 2  # rounded otherwise
 
 
 @pytest.mark.parametrize("engine", [name for name in ENGINES if name not in ABLE])
 def test_others_refuse_by_name(network, digits, engine):
     for model in (network, sc.VotingEnsemble([network, torch_twin()]).eval()):
         with pytest.raises(
-            InvalidArgumentError, match=f"engine '{engine}' cannot run an ONNX file.*eager, onnx"
+            InvalidArgumentError, match=f"engine '{engine}' cannot run an ONNX file.*eager, onnx, openvino"
         ):
             smoothed(model).certify(digits.image(0), engine=engine, **FEW)
 
@@ -72,12 +87,14 @@ def test_ensembles_with_torch_members(network, digits):
         assert (given.counts, given.evaluations) == (wanted.counts, wanted.evaluations)
 
 
-def test_an_early_exit_spares_members_that_are_files(network, digits):
+@pytest.mark.parametrize("engine", MARKED)
+def test_an_early_exit_spares_members_that_are_files(network, digits, engine):
     whole = sc.Consensus(k=2).over(sc.VotingEnsemble([network, network, network])).eval()
-    given = smoothed(whole).certify(digits.image(3), **FEW)
+    given = smoothed(whole).certify(digits.image(3), engine=engine, **FEW)
     wanted = smoothed(network).certify(digits.image(3), **FEW)
     assert (given.counts.votes == wanted.counts.votes).all()
-    assert given.evaluations == 2 * wanted.evaluations
+    asked = 3 if engine == "eager" else 2  # which asks the whole ensemble
+    assert given.evaluations == asked * wanted.evaluations
 
 
 def broken(tmp_path, *nodes):

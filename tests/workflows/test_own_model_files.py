@@ -3,14 +3,17 @@
 import logging
 import sqlite3
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 import torch
 from tests.own_models import save_net, save_onnx
 
 import smoothcert as sc
+from smoothcert.engines import Processor
 from smoothcert.folders.own.factory import build
 from smoothcert.folders.own.factory_name import FactoryName
+from smoothcert.report import describe_lines
 from smoothcert.workflows import describe
 
 NOISE = sc.Gaussian(0.25)
@@ -154,6 +157,8 @@ def test_what_is_understood(tmp_path, digits, net):
     assert told.answers[0][0] == str(digits.labels[0])
     assert told.answers[0][1] > 0.5
     assert told.warnings == ()
+    half_told = replace(told, processor=Processor(int8=True, bfloat16=None)).to_json()
+    assert "processor       int8 yes, bfloat16 not known (own instructions)" in describe_lines(half_told, "x")
     own = describe(load(net[0], tmp_path))
     assert (own.kind, own.network, own.parameters, own.multiply_adds) == ("factory", "Net", 310, 296)
     assert (own.image, own.trained_on) == ("a grey image", ())

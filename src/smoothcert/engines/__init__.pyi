@@ -2,6 +2,7 @@ from .allowed_difference import allowed_difference, same_answers
 from .early_exit_engine import EarlyExitEngine
 from .engine import Engine, name_on
 from .known import ENGINES
+from .processor import Processor, this_processor
 from .resolve import build_engine, engine_rule
 from .runtimes.callable import CallableEngine
 from .runtimes.torch import TorchEngine
@@ -16,6 +17,7 @@ __all__ = [
     "Engine",
     "EngineUnavailableError",
     "Model",
+    "Processor",
     "TorchEngine",
     "Workload",
     "allowed_difference",
@@ -24,5 +26,6 @@ __all__ = [
     "engine_rule",
     "name_on",
     "same_answers",
+    "this_processor",
     "turn",
 ]

@@ -8,11 +8,16 @@ MIN_ROWS = 16
 """No forward pass runs on fewer rows: single rows take other kernels, and with them other rounding."""
 
 
-def padded(batch: torch.Tensor) -> torch.Tensor:
-    """Return the batch itself, or one of `MIN_ROWS` rows that begins with it and ends with zeros."""
+def padded(batch: torch.Tensor, least: int = MIN_ROWS) -> torch.Tensor:
+    """Return the batch itself, or one of the least number of rows that begins with it and ends with zeros.
+
+    Args:
+        batch: (rows, ..).
+        least: rows that a pass must have.
+    """
     rows = batch.shape[0]
-    if rows >= MIN_ROWS:
+    if rows >= least:
         return batch
-    whole = batch.new_zeros((MIN_ROWS, *batch.shape[1:]))
+    whole = batch.new_zeros((least, *batch.shape[1:]))
     whole[:rows] = batch
     return whole

@@ -10,7 +10,7 @@ from torch import nn
 
 from smoothcert.certificates import FixedSample, SmoothedClassifier, identities
 from smoothcert.data import Dataset
-from smoothcert.engines import device_of, engine_rule, turn
+from smoothcert.engines import Processor, device_of, engine_rule, this_processor, turn
 from smoothcert.networks import as_logits, multiply_adds_of, normalisation_of, parameters_of
 from smoothcert.workflows.normalisation import doubtful_normalisation, is_unknown
 
@@ -39,6 +39,7 @@ class Description:
         trained_on: names of data sets; none where nobody told.
         identity: what certificates call it.
         engine: that "auto" takes for one image by CERTIFY.
+        processor: what this one has instructions for below float32; not what the model is run in.
         image: what was asked about.
         answers: the classes it answered most often and their shares of the noisy copies.
         warnings: one line each.
@@ -57,6 +58,7 @@ class Description:
     trained_on: tuple[str, ...]
     identity: str
     engine: str
+    processor: Processor
     image: str
     answers: tuple[tuple[str, float], ...]
     warnings: tuple[str, ...]
@@ -98,6 +100,7 @@ def describe(classifier: SmoothedClassifier, dataset: Dataset | None = None) -> 
         trained_on=() if trained is None else trained.datasets,
         identity=identities(model)[0],
         engine=engine_rule("auto", model, image, votes),
+        processor=this_processor(),
         image="a grey image" if dataset is None else f"image 0 of {dataset.name}",
         answers=_answers(classifier, image, dataset),
         warnings=() if line is None else (line,),

@@ -31,6 +31,7 @@ def describe_lines(told: Mapping[str, Any], title: str) -> Iterator[str]:
         "noise": f"{told['noise']['name']} {in_words(noise)}",
         "identity": told["identity"],
         "engine (auto)": told["engine"],
+        "processor": _processor(told["processor"]),
         "answers": f"{_answers(told['answers'])} (64 noisy copies of {told['image']}; no certificate)",
     }
     for name, value in rows.items():
@@ -43,6 +44,11 @@ def _normalisation(told: Mapping[str, Any]) -> str:
     if told["mean"] is None:
         return "none in front of the whole, which gets pixels from 0 to 1"
     return f"mean {_few(told['mean'])}, std {_few(told['std'])}"
+
+
+def _processor(processor: Mapping[str, bool | None]) -> str:
+    words = {None: "not known", True: "yes", False: "no"}
+    return ", ".join(f"{name} {words[known]}" for name, known in processor.items()) + " (own instructions)"
 
 
 def _few(values: Any) -> str:

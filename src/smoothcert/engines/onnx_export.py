@@ -1,0 +1,92 @@
+"""A torch module as a graph of ONNX, for the engines that run such graphs."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import warnings
+from collections.abc import Iterator
+
+import torch
+from torch import nn
+
+from smoothcert.engines.nan_keeping_pool import refuse_other_pools, with_nan_keeping_pools
+from smoothcert.engines.turns import alone
+from smoothcert.engines.unavailable import EngineUnavailableError, refuse_not_understood
+from smoothcert.engines.workload import Model, device_of
+from smoothcert.networks import MIN_ROWS
+
+
+def module_on_cpu(model: Model) -> nn.Module:
+    """Return the model itself; raise `EngineUnavailableError` unless it is a torch module on the CPU.
+
+    Args:
+        model: any callable from batch to logits.
+    """
+    if not isinstance(model, nn.Module):
+        raise EngineUnavailableError(
+            f"a {type(model).__name__} is no torch module, and only these can be exported"
+        )
+    if device_of(model).type != "cpu":
+        raise EngineUnavailableError(f"it is on {device_of(model)}, and graphs are run on the CPU here")
+    return model
+
+
+def exported(model: nn.Module, example: torch.Tensor) -> bytes:
+    """Return the model as ONNX with any number of rows, its weights inside and its max pools keeping NaN.
+
+    Not for models with control flow that depends on the image: the exporter refuses those, where tracing would
+    silently keep one branch. Raises `EngineUnavailableError` for these, and for code that is not understood.
+
+    Args:
+        model: a torch module on the CPU.
+        example: one image of the shape that will be asked about.
+    """
+    refuse_not_understood(model)
+    refuse_other_pools(model)
+    rows = torch.export.Dim("rows", min=2)
+    batch = example.expand(MIN_ROWS, *example.shape).contiguous()
+    try:
+        with alone(), _quiet(), torch.no_grad():
+            program = torch.onnx.export(
+                with_nan_keeping_pools(model),
+                (batch,),
+                dynamo=True,
+                dynamic_shapes=({0: rows},),
+                verbose=False,
+            )
+            assert program is not None
+            graph: bytes = program.model_proto.SerializeToString()
+    except Exception as error:  # the exporter runs the model's own code, which may raise anything
+        reason = type(error.__cause__ or error).__name__
+        raise EngineUnavailableError(
+            f"it cannot be exported ({reason}; control flow that depends on the image is the usual cause)"
+        ) from error
+    return graph
+
+
+def refuse_several_answers(outputs: int) -> None:
+    """Raise `EngineUnavailableError` for a graph that does not answer with one array.
+
+    Args:
+        outputs: that the graph has.
+    """
+    if outputs != 1:
+        raise EngineUnavailableError(f"it answers with {outputs} arrays, and the graph of one is run here")
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the exporter's chatter about optional packages to itself."""
+    loggers = [logging.getLogger(name) for name in ("torch", "torch.fx", "torch.onnx", "onnxscript")]
+    levels = [logger.level for logger in loggers]
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        warnings.simplefilter("ignore")
+        for logger in loggers:
+            logger.setLevel(logging.ERROR)
+        try:
+            yield
+        finally:
+            for logger, level in zip(loggers, levels, strict=True):
+                logger.setLevel(level)
