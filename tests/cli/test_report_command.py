@@ -31,6 +31,8 @@ def runs(model_folder, tmp_path_factory):
     sc.certify(classifier, digits, indices=range(6), out=home / "c", **{**how, "seed": 2})
     in_memory = sc.SmoothedClassifier(classifier.model, sc.Gaussian(0.25), 10)  # whose place nobody knows
     sc.certify(in_memory, digits, indices=range(6), out=home / "b", **how)
+    early = {**how, "procedure": sc.Sequential(radius=0.1, max_samples=64)}
+    sc.certify(classifier, digits, indices=range(2), out=home / "early", **early)
     zero = sc.SmoothedClassifier(classifier.model, sc.DiscreteReplacement(0.8, levels=256), 10)
     sc.certify(zero, digits, indices=range(2), out=home / "l0", **how)
     (home / "log.tsv").write_text(LOG)
@@ -85,6 +87,14 @@ def test_a_model_that_was_moved_is_given_by_its_folder(runs, model_folder, tmp_p
     )
     assert done.exit_code == 0, done.output
     assert "architecture convnet" in (tmp_path / "p.html").read_text()
+
+
+def test_a_table_of_costs_without_models_ends_nothing_else(runs, tmp_path):
+    done = invoke(runs / "log.tsv", "--costs", "--markdown", tmp_path / "t.md", "--out", tmp_path / "p.html")
+    assert done.exit_code == 0, done.output
+    assert "no table of costs" in done.output
+    assert (tmp_path / "t.md").exists()
+    assert (tmp_path / "p.html").exists()
 
 
 def test_a_model_of_another_run_is_refused(runs, tmp_path, capsys, monkeypatch):
@@ -193,6 +203,9 @@ def test_an_unfinished_run_is_shown_as_such(runs, tmp_path):
     (["a", "unbegun"], "unbegun has no finished image"),
     (["a", "--attack", "empty"], "attack"),
     (["a", "--against", "empty"], "not a run folder"),
+    (["a", "--against", "early"], "run of CERTIFY"),
+    (["a", "--against", "unbegun"], "not finished"),
+    (["log.tsv", "--costs"], "table of costs needs"),
     (["a", "--dataset", "mnist"], "mnist"),
 ], ids=" ".join)  # fmt: skip
 def test_what_cannot_be_shown_is_said_in_a_sentence(runs, tmp_path, monkeypatch, capsys, words, sentence):

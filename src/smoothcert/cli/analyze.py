@@ -10,7 +10,7 @@ import numpy as np
 import typer
 from numpy.typing import NDArray
 
-from smoothcert import report, store
+from smoothcert import report
 from smoothcert.cli import options as opt
 from smoothcert.cli.variance import Variance
 from smoothcert.errors import InvalidArgumentError
@@ -56,7 +56,7 @@ def analyze(
         return
     variance.refuse()
     grid = opt.read_radii(radii)
-    reference = None if against is None else _reference(against)
+    reference = None if against is None else report.time_reference(against)
     summaries = opt.read_summaries(paths, norm, target)
     if as_json:
         _print_json(summaries, grid, reference)
@@ -73,13 +73,3 @@ def _print_json(
         if reference is not None:
             row["time_reduction"] = report.time_factor(summary, reference)
     print(json.dumps(rows, indent=2))
-
-
-def _reference(folder: Path) -> report.Summary:
-    """Read the run to compare time with; refuse one that has none to compare with."""
-    summary = report.Summary.of_run(store.Run.open(folder), str(folder))
-    if not summary.seconds:
-        raise InvalidArgumentError(
-            f"--against: {folder} has no finished image whose time is known; finish it with --resume, or give another"
-        )
-    return summary

@@ -26,7 +26,7 @@ from .tables.accuracy_cells import percent
 from .tables.attack_table import attack_to_json, print_attack
 from .tables.blocks import make_table
 from .tables.comparison_table import print_comparison
-from .tables.cost_columns import time_factor
+from .tables.cost_columns import time_factor, time_reference
 from .tables.description_lines import describe_lines
 from .tables.listings import LISTINGS, Listing, print_listing
 from .tables.paper_tables import print_paper_table
@@ -94,6 +94,7 @@ __all__ = [
     "say",
     "time_factor",
     "time_reduction",
+    "time_reference",
     "variance_to_json",
     "votes_figure",
     "write_paper",

@@ -15,7 +15,7 @@ from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.networks import multiply_adds_of
 from smoothcert.noise import noise_from
-from smoothcert.report import Summary, find_folders, folder_of, write_report
+from smoothcert.report import Summary, find_folders, folder_of, time_reference, write_report
 from smoothcert.store import Run, read_attack
 from smoothcert.theory import LogProbabilityGaps, log_probability_gaps
 from smoothcert.workflows.auditing.parts import find_classifier, find_dataset
@@ -105,7 +105,7 @@ def write_page(summaries: Sequence[Summary], path: str | Path, parts: PageParts,
         models=_models(summaries, parts),
         gaps=found.gaps,
         radii=parts.radii,
-        reference=None if parts.against is None else Summary.of_run(Run.open(parts.against)),
+        reference=None if parts.against is None else time_reference(parts.against),
     )
 
 

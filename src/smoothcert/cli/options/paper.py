@@ -109,7 +109,7 @@ class PaperFiles:
         self._refuse()
         if not self.is_asked:
             return
-        costs = report.model_table(summaries, models) if self.costs else None
+        costs = self._costs(summaries, models)
         order = report.PaperOrder(
             figures=self.figures,
             latex=self.latex,
@@ -127,6 +127,18 @@ class PaperFiles:
         report.write_paper(summaries, order, radii, tell=lambda line: report.say(line, error=True))
         if costs is not None and Path("-") not in (self.latex, self.markdown, self.csv):
             report.print_paper_table(costs)
+
+    def _costs(self, summaries: Sequence[report.Summary], models: Sequence[Path]) -> report.PaperTable | None:
+        """Return the table of costs; None with a line where no model is at hand, which ends nothing else."""
+        if not self.costs:
+            return None
+        try:
+            return report.model_table(summaries, models)
+        except InvalidArgumentError as error:
+            if models or not any((self.figures, self.latex, self.markdown, self.csv)):
+                raise
+            report.say(f"no table of costs: {error}", error=True)
+            return None
 
     def _refuse(self) -> None:
         """Refuse what is told about tables and figures where none is asked for."""

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+from smoothcert.certificates import PROCEDURES
+from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.summary import Summary
 from smoothcert.rounding import floor_digits
+from smoothcert.store import Run
 
 COST_LINES = {
     "votes": "votes: mean per image, counting those that chose the class.",
@@ -50,6 +54,25 @@ def time_factor(summary: Summary, reference: Summary) -> float | None:
     if not summary.manifest or not summary.seconds or not reference.images:
         return None
     return reference.seconds / reference.images / (summary.seconds / summary.images)
+
+
+def time_reference(folder: Path) -> Summary:
+    """Read the run of CERTIFY to compare time with; refuse another procedure, and a run that is not finished.
+
+    Args:
+        folder: of the run.
+    """
+    summary = Summary.of_run(Run.open(folder), str(folder))
+    name = summary.manifest["procedure"]["name"]
+    if name not in PROCEDURES or PROCEDURES[name].stops_early:
+        raise InvalidArgumentError(
+            f"--against must be a run of CERTIFY (procedure fixed), got {folder}, whose procedure is {name}"
+        )
+    if not summary.seconds or summary.missing:
+        raise InvalidArgumentError(
+            f"--against: {folder} is not finished, or its time is not known; finish it with --resume, or give another"
+        )
+    return summary
 
 
 def _sample_factor(summary: Summary) -> float | None:
