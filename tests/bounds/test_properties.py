@@ -26,6 +26,7 @@ from smoothcert.bounds import (
     log_evidence_above,
     log_evidence_below,
     operate,
+    paired_difference_interval,
     runner_up_bounds,
     sequential_boundary,
     shared_vote_level,
@@ -51,7 +52,20 @@ def covered():
 
 def test_every_public_name_is_here():
     records = {"Operation", "SpendingTable"}  # what functions return; Boundary is made by hand below
-    assert covered() | records | {"MOST_TRIALS"} == set(bounds.__all__)
+    assert covered() | records | {"MOST_TRIALS", "MOST_PAIRS"} == set(bounds.__all__)
+
+
+@settings(max_examples=25)
+@given(pairs=st.integers(1, 300), gained=shares, lost=shares, alpha=st.floats(1e-4, 0.5))
+def test_interval_of_a_paired_difference(pairs, gained, lost, alpha):
+    b = int(gained * pairs)
+    c = int(lost * (pairs - b))
+    low, high = paired_difference_interval(b, c, pairs, alpha)
+    assert -1 <= low <= (b - c) / pairs <= high <= 1
+    assert (-high, -low) == paired_difference_interval(c, b, pairs, alpha)
+    wider = paired_difference_interval(b, c, pairs, alpha / 4)
+    assert wider[0] <= low + 2e-3
+    assert wider[1] >= high - 2e-3
 
 
 @given(n=few_trials, p=probabilities)

@@ -63,6 +63,11 @@ def traces(page, plot):
     return page.page.evaluate(f"document.getElementById('{plot}').data.length")
 
 
+def wait_for_traces(page, sign, count):
+    """Wait until the main figure has fewer traces than before, or as many: it is drawn when it comes into view."""
+    page.page.wait_for_function(f"n => document.getElementById('accuracy').data.length {sign} n", arg=count)
+
+
 def test_every_figure_is_drawn_and_nothing_is_asked_for_or_said(page):
     for plot in PLOTS:
         page.scroll_to(f"#{plot}")
@@ -95,11 +100,11 @@ def test_runs_can_be_switched_off(page):
     before = traces(page, "accuracy")
     box = page.page.locator("#runs input").first
     box.uncheck()
-    assert traces(page, "accuracy") < before
+    wait_for_traces(page, "<", before)
     assert page.page.locator("table.results tr[data-run='0']").first.is_hidden()
     assert page.page.locator("table.results tr[data-run='1']").first.is_visible()
     box.check()
-    assert traces(page, "accuracy") == before
+    wait_for_traces(page, "===", before)
 
 
 def test_images_can_be_filtered_and_ordered(page):
@@ -128,14 +133,14 @@ def test_nothing_matching_and_nothing_shown_are_said(page):
     page.page.select_option("#filter-class", "1")
     page.page.select_option("#filter-end", "wrong")
     assert page.page.locator("#matching").text_content() == "0 of 40 images"
-    assert "no image matches" in page.page.locator("#classes").text_content()
+    page.page.locator("#classes", has_text="no image matches").wait_for()
     page.page.select_option("#filter-class", "")
     page.page.select_option("#filter-end", "")
-    assert "no image matches" not in page.page.locator("#classes").text_content()
+    page.page.locator("#classes:not(:has-text('no image matches'))").wait_for()
     for box in page.page.locator("#runs input").all():
         box.uncheck()
     page.scroll_to("#accuracy")
-    assert "no run is shown" in page.page.locator("#accuracy").text_content()
+    page.page.locator("#accuracy", has_text="no run is shown").wait_for()
     for box in page.page.locator("#runs input").all():
         box.check()
     assert page.told == []
