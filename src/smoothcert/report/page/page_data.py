@@ -107,9 +107,11 @@ def _curve(summary: Summary, curve: AccuracyCurve) -> dict[str, Any]:
 
 
 def _hovered(summaries: Sequence[Summary]) -> NDArray[np.float64]:
-    """Return the radii at which all runs can be read, those that were asked among them."""
+    """Return the radii at which runs can be read: those that were asked, and more where one looked for the largest."""
     largest = max(summary.largest_radius for summary in summaries)
     asked = [radius for summary in summaries for radius in summary.asked or () if radius <= 2 * largest]
+    if all(summary.asked is not None for summary in summaries) and asked:
+        return np.unique(named_radii(asked))
     return np.unique(named_radii([*np.linspace(0, largest, _HOVERED).tolist(), *asked]))
 
 
