@@ -65,6 +65,15 @@ def half_space(margin, doubt=0.0):
     return model
 
 
+def images_on_a_line(shape=(2,), count=12, class_names=("left", "right")):
+    """Return images whose first pixel crosses the border of `half_space(0.0)`; the last has the wrong label."""
+    images = np.full((count, *shape), 0.5, dtype=np.float32)
+    images.reshape(count, -1)[:, 0] = np.linspace(0.05, 0.95, count)
+    labels = (np.arange(count) >= count // 2).astype(int)
+    labels[-1] = 0  # certified with ease as something else
+    return sc.Dataset.from_arrays(images, labels, class_names=list(class_names))
+
+
 class HalfSpace(nn.Module):
     """`half_space` as a module whose border is among its weights, the more certain the steeper."""
 

@@ -22,7 +22,7 @@ from smoothcert.report import (
     votes_figure,
 )
 from smoothcert.report.figures.accuracy_curve import accuracy_steps, grid_radii
-from truth import half_space
+from truth import half_space, images_on_a_line
 
 
 def make_run(dataset, procedure=None):
@@ -31,17 +31,9 @@ def make_run(dataset, procedure=None):
     return sc.certify(classifier, dataset, procedure=procedure, seed=1, engine="auto", workers=1)
 
 
-def make_dataset(shape=(2,), count=12, class_names=("left", "right")):
-    images = np.full((count, *shape), 0.5, dtype=np.float32)
-    images.reshape(count, -1)[:, 0] = np.linspace(0.05, 0.95, count)
-    labels = (np.arange(count) >= count // 2).astype(int)
-    labels[-1] = 0  # certified with ease as something else
-    return sc.Dataset.from_arrays(images, labels, class_names=list(class_names))
-
-
 @pytest.fixture(scope="module")
 def dataset():
-    return make_dataset()
+    return images_on_a_line()
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,7 @@ import smoothcert as sc
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.extremes import extremes
 from smoothcert.report.page.gallery import gallery
-from truth import half_space
-
-
-def make_dataset(shape=(2,), count=12, class_names=("left", "right")):
-    images = np.full((count, *shape), 0.5, dtype=np.float32)
-    images.reshape(count, -1)[:, 0] = np.linspace(0.05, 0.95, count)
-    labels = (np.arange(count) >= count // 2).astype(int)
-    labels[-1] = 0  # certified with ease as something else
-    return sc.Dataset.from_arrays(images, labels, class_names=list(class_names))
+from truth import half_space, images_on_a_line
 
 
 def make_run(dataset, noise=None):
@@ -37,7 +29,7 @@ def pictures(text):
 
 
 def test_images_are_the_ends_of_the_run():
-    dataset = make_dataset()
+    dataset = images_on_a_line()
     run = make_run(dataset)
     top, bottom = extremes(run, 8)
     radius, correct = run.results.radius, run.results.correct
@@ -53,7 +45,7 @@ def test_images_are_the_ends_of_the_run():
 @pytest.mark.parametrize("shape", [(2,), (4, 4), (1, 4, 4), (3, 4, 4), (2, 3, 3), (3, 200, 120)])
 @pytest.mark.parametrize("count", [1, 5])
 def test_images_of_any_shape_with_noisy_copies(shape, count):
-    dataset = make_dataset(shape, count)
+    dataset = images_on_a_line(shape, count)
     run = make_run(dataset)
     text = gallery(run, dataset)
     assert text == gallery(run, dataset)
@@ -80,7 +72,7 @@ def test_the_clean_image_is_shown_as_it_is_and_the_noise_is_that_of_the_run():
 
 def test_names_are_text():
     evil = '<b onclick="x">"'
-    dataset = make_dataset((1, 4, 4), 6, (evil, "</figure>"))
+    dataset = images_on_a_line((1, 4, 4), 6, (evil, "</figure>"))
     text = gallery(make_run(dataset), dataset)
     assert "<b onclick" not in text
     assert text.count("</figure>") == 6
@@ -88,4 +80,4 @@ def test_names_are_text():
 
 def test_images_of_another_data_set_are_refused():
     with pytest.raises(InvalidArgumentError, match="digests differ"):
-        gallery(make_run(make_dataset()), make_dataset(count=13))
+        gallery(make_run(images_on_a_line()), images_on_a_line(count=13))

@@ -238,11 +238,8 @@ def test_no_odd_value_stops_an_audit(forge, runs):
                 else:
                     where = "idx = 5"
                 statement = f"UPDATE {table} SET {column} = {value} WHERE {where}"
-                redrawn = (
-                    0.05 if number < 2 else 0.0
-                )  # votes drawn again find nothing more, and take the time
                 report = forge(
-                    "sequential", statement, seal=bool(number % 2) and table != "seals", fraction=redrawn
+                    "sequential", statement, seal=bool(number % 2) and table != "seals", fraction=0.05
                 )
                 if column not in (
                     "seconds",
@@ -250,9 +247,9 @@ def test_no_odd_value_stops_an_audit(forge, runs):
                 ):  # which nothing follows from once it is sealed again
                     assert report.trust is Trust.NOT_TRUSTED, (statement, report.line)
     for field, _ in query(runs / "sequential", "SELECT * FROM manifest"):
-        for number, value in enumerate(("null", "-1", '"x"', "[]", "{}", "[-5]", '{"name": "x"}')):
+        for value in ("null", "-1", '"x"', "[]", "{}", "[-5]", '{"name": "x"}'):
             statement = ("UPDATE manifest SET value = ? WHERE field = ?", (value, field))
-            report = forge("sequential", statement, seal=False, fraction=0.0 if number else 0.05)
+            report = forge("sequential", statement, seal=False, fraction=0.05)
             assert report.trust is Trust.NOT_TRUSTED, (statement, report.line)
 
 

@@ -39,8 +39,8 @@ class PageParts:
         models: model folders, to say how they were trained; by default where the runs say they were.
         images: whether to show images at all.
         gap_image: place of the image for the histogram of log-probability gaps; one of median radius by default.
-        radii: where tables read certified accuracy, in pixel units; some that suit all runs by default.
         gap_copies: noisy copies for it; by default as many as take about a second, at most 10,000; 0 for none.
+        radii: where tables read certified accuracy, in pixel units; some that suit all runs by default.
     """
 
     title: str | None = None

@@ -96,7 +96,7 @@ function drawAccuracy(data, shown) {
     // Values are read at radii that all runs share: at a step of one curve another one may not be known.
     traces.push({
       x: data.hovered, y: run.hover.heights, customdata: run.hover.texts, mode: "markers", name: plain(short(run.name)),
-      marker: { color: line.color, opacity: 0 }, hovertemplate: "%{customdata}", meta: "run" + place,
+      marker: { color: line.color, opacity: 0 }, hovertemplate: "%{customdata}",
     });
     const marks = { mode: "markers", hoverinfo: "skip", marker: { color: line.color, size: 7 } };
     if (curve.asked.length) traces.push({ ...marks, x: curve.asked, y: curve.askedShares });

@@ -75,7 +75,6 @@ def _run(summary: Summary, curve: AccuracyCurve, hovered: NDArray[np.float64]) -
         outcomes = [codes[name] for name in summary.run.columns["outcome"]]
     return {
         "name": printable(summary.name),
-        "acr": _down(summary.acr),
         "curve": _curve(summary, curve),
         "hover": _hover(summary, hovered),
         "images": {
@@ -165,7 +164,6 @@ def _gaps(gaps: Mapping[str, LogProbabilityGaps], names: Sequence[str]) -> list[
             "index": found.index,
             "label": found.label,
             "copies": len(found.gaps),
-            "misclassified": _percents(np.array([found.misclassified]), up=True)[0],
             "edges": [float(f"{edge:.5g}") for edge in edges],
             "shares": [
                 round(float(share), 7) for share in np.histogram(found.gaps, edges)[0] / len(found.gaps)
