@@ -55,7 +55,7 @@ from .training import (
     load_recipe,
     train,
 )
-from .workflows import AuditReport, Finding, attack_images, audit, certify, certify_panel
+from .workflows import AuditReport, Finding, attack_images, audit, certify, certify_panel, quantize
 
 __version__: str
 
@@ -127,6 +127,7 @@ __all__ = [
     "load_model",
     "load_recipe",
     "make_ensemble",
+    "quantize",
     "save_ensemble",
     "theory",
     "train",

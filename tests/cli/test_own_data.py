@@ -117,7 +117,7 @@ def test_images_that_chose_weights_stay_refused_on_their_split(smoothcert, model
     making = ("--fit", "sween", "--dataset", "digits", "--images", "20", "--draws", "2", "--seed", "1")
     assert smoothcert("ensemble", model_folder, model_folder, *making, "--out", tmp_path / "e")[0] == 0
     command = ("certify", tmp_path / "e", "--split", "holdout", *FAST, "--out", tmp_path / "run")
-    assert "was among the 20 images that chose this ensemble's weights" in refused(
+    assert "was among the 20 images that chose this model's weights" in refused(
         smoothcert(*command, "--max", "3")
     )
     assert smoothcert(*command, "--offset", "20", "--max", "2")[0] == 0

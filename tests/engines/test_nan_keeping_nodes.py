@@ -10,7 +10,7 @@ from tests.own_models import nearest_mean, onnx_model
 from marks import needs_openvino
 from smoothcert.engines import EngineUnavailableError
 from smoothcert.engines.nan_keeping_nodes import KEEPING, with_nan_keeping_nodes
-from smoothcert.engines.openvino_graph import OpenvinoGraph
+from smoothcert.networks.onnx_files.openvino_graph import OpenvinoGraph
 
 ATTRIBUTES = {
     **{"AveragePool": {"kernel_shape": [2, 2]}, "Gather": {"axis": 1}, "Transpose": {"perm": [0, 3, 1, 2]}},

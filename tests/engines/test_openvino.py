@@ -13,13 +13,14 @@ from torch import nn
 
 import smoothcert as sc
 from marks import needs_openvino
-from smoothcert.engines import ENGINES, EngineUnavailableError, Workload, build_engine, openvino_graph
+from smoothcert.engines import ENGINES, EngineUnavailableError, Workload, build_engine
 from smoothcert.engines.onnx_export import exported
-from smoothcert.engines.openvino_graph import OpenvinoGraph, imported_openvino
 from smoothcert.engines.runtimes import openvino as runtime
-from smoothcert.errors import ManifestMismatchError
+from smoothcert.errors import CheckpointError, ManifestMismatchError
 from smoothcert.folders.own.onnx_file import read_onnx
 from smoothcert.networks import OnnxNetwork
+from smoothcert.networks.onnx_files import openvino_graph
+from smoothcert.networks.onnx_files.openvino_graph import OpenvinoGraph, imported_openvino
 from smoothcert.store.database import RunDatabase
 from smoothcert.workflows import Trust, audit
 
@@ -84,8 +85,9 @@ def test_a_lower_precision_is_refused_when_compiling(engines, monkeypatch):
     core = imported_openvino().Core()
     if "BF16" not in core.get_property("CPU", "OPTIMIZATION_CAPABILITIES"):
         pytest.skip("the processor has no bfloat16")
-    monkeypatch.setattr(openvino_graph, "_FLOAT32", {})
-    with pytest.raises(EngineUnavailableError, match=r"would calculate in .*bfloat16.* instead of float32"):
+    monkeypatch.setitem(openvino_graph._PRECISIONS, "float32", {**openvino_graph._PRECISIONS["bfloat16"]})
+    monkeypatch.setattr(openvino_graph, "_NAMES", {"float32": "f32"})
+    with pytest.raises(CheckpointError, match="would calculate in bf16 here instead of float32"):
         engines["panel"]._graph._compiled(16)
 
 
@@ -176,7 +178,7 @@ def test_other_floats_than_float32_are_refused_by_name():
         ],
     )
     model.graph.output[0].name = "w"
-    with pytest.raises(EngineUnavailableError, match="calculates in f64, and OpenVINO in float32"):
+    with pytest.raises(CheckpointError, match="calculates in f64, and OpenVINO in float32"):
         OpenvinoGraph(model.SerializeToString(), None, (1, 8, 8), (16,))
 
 
@@ -203,9 +205,9 @@ def test_what_it_cannot_run_it_says(tmp_path):
         with pytest.raises(EngineUnavailableError, match=reason):
             ENGINES["openvino"](model, 10, image)
     content = file.graph.content
-    with pytest.raises(EngineUnavailableError, match="OpenVINO does not take it"):
+    with pytest.raises(CheckpointError, match="OpenVINO does not take it"):
         OpenvinoGraph(content[:50], None, (1, 8, 8), (16,))
-    with pytest.raises(EngineUnavailableError, match="OpenVINO would answer 16 images with 48 rows"):
+    with pytest.raises(CheckpointError, match="OpenVINO would answer 16 images with 48 rows"):
         OpenvinoGraph(content, file.graph.output_name, (3, 8, 8), (16,))
 
 

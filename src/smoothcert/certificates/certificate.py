@@ -60,6 +60,8 @@ class Certificate:
         noise: description of the noise law.
         procedure: description of the procedure.
         engine: how the classifier was executed.
+        precision: what it was calculated in where that is less than float32: "int8" or "bfloat16", of which the engine
+            is part of what the certificate is about; else None.
         model: digest of the classifier's weights, or the name of a callable that has none.
         seed: seed of the keyed streams.
         index: the image's place in the keyed streams.
@@ -85,6 +87,7 @@ class Certificate:
     seed: int
     index: int
     seconds: float
+    precision: str | None = None
     vote_log: Mapping[str, bytes] = field(default_factory=dict, repr=False)
 
     @property

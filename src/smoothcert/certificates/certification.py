@@ -99,5 +99,6 @@ class Certification(VoteSource):
             seed=self.seed,
             index=sampling.index,
             seconds=sampling.seconds,
+            precision=self.engine.precision,
             vote_log=sampling.packed_votes,
         )

@@ -22,6 +22,7 @@ COMMANDS = {
     "sweep": "sweep:sweep",
     "import": "import_checkpoint:import_command",
     "ensemble": "ensemble:ensemble",
+    "quantize": "quantize:quantize",
     "describe": "describe:describe",
     "certify": "certify:certify",
     "predict": "predict:predict",

@@ -9,9 +9,9 @@ import typer
 
 from smoothcert import folders, report
 from smoothcert.cli import options as opt
-from smoothcert.cli.ensemble_told import ensemble_sentence
 from smoothcert.cli.members import EXITS, NOISE, choose_early_exit, choose_noise
 from smoothcert.cli.per_input import run_per_input
+from smoothcert.cli.told.ensemble import ensemble_sentence
 from smoothcert.progress import progress
 
 GROUPS = (EXITS, NOISE)

@@ -19,7 +19,7 @@ from smoothcert.cli.options import (
     path_option,
     unfolded,
 )
-from smoothcert.cli.training_told import tell_before, tell_epoch, tell_trained
+from smoothcert.cli.told.training import tell_before, tell_epoch, tell_trained
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.report import say
 

@@ -2,13 +2,14 @@ from .allowed_difference import allowed_difference, same_answers
 from .early_exit_engine import EarlyExitEngine
 from .engine import Engine, name_on
 from .known import ENGINES
+from .onnx_export import exported, module_on_cpu
 from .processor import Processor, this_processor
 from .resolve import build_engine, engine_rule
 from .runtimes.callable import CallableEngine
 from .runtimes.torch import TorchEngine
 from .turns import turn
 from .unavailable import EngineUnavailableError
-from .workload import Model, Workload, device_of
+from .workload import Model, Workload, device_of, rows_in_cache
 
 __all__ = [
     "ENGINES",
@@ -24,7 +25,10 @@ __all__ = [
     "build_engine",
     "device_of",
     "engine_rule",
+    "exported",
+    "module_on_cpu",
     "name_on",
+    "rows_in_cache",
     "same_answers",
     "this_processor",
     "turn",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,9 +11,18 @@ import torch
 from numpy.typing import NDArray
 
 from smoothcert.engines.turns import forward_pass, turn
+from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.workload import Model, Workload, device_of, rows_in_cache
 from smoothcert.errors import ModelOutputError
-from smoothcert.networks import MIN_ROWS, Composite, as_logits, evaluations_of, padded
+from smoothcert.networks import (
+    MIN_ROWS,
+    Composite,
+    QuantizedNetwork,
+    as_logits,
+    evaluations_of,
+    padded,
+    precision_of,
+)
 from smoothcert.registry import name_of
 
 
@@ -39,6 +49,8 @@ class Engine(ABC):
     runs_onnx_files: ClassVar[bool] = (
         False  # whether it runs what is an ONNX file, or has one among its members
     )
+    runs_quantized: ClassVar[bool] = False  # whether it runs networks below float32 (`quantized_run`)
+    package: ClassVar[str | None] = None  # that calculates, where it is not torch, for manifests
     exits_early: ClassVar[bool] = False  # whether rows may cost fewer evaluations than `evaluations_per_vote`
     gathers: ClassVar[int] = 1  # batches that suit a core's cache which it likes to be given at once
 
@@ -64,12 +76,30 @@ class Engine(ABC):
         self.shareable = True  # whether threads may ask at the same time: no code of the user's own is run
         self.may_fork = True  # whether forked children may ask it, until that failed
         self.probed: set[Any] = set()  # under what it was found to be a fixed function of one image
+        self.stands_in: str | None = None  # why another engine, which was wanted, does not run the model
         self.compared = 0  # chunks of votes that model and engine have both drawn
         self.best_rows = self.gathers * rows_in_cache(example)  # of a batch, for speed
         self.evaluations_per_vote: tuple[int, ...] = (1,)
         if isinstance(model, Composite):
             self.evaluations_per_vote = tuple(evaluations_of(one) for one in model.classifiers)
         self.answers = len(self.evaluations_per_vote)  # classifiers at once; 1 unless the model is a panel
+
+    @classmethod
+    def quantized_run(cls, network: QuantizedNetwork, rows: int) -> Callable[[torch.Tensor], torch.Tensor]:
+        """Return a function from images to the logits of a network below float32, for any threads.
+
+        `EngineUnavailableError` says why this engine cannot run it.
+
+        Args:
+            network: in int8 or bfloat16.
+            rows: of most batches.
+        """
+        raise EngineUnavailableError(f"it has no numbers in {network.precision}")
+
+    @property
+    def precision(self) -> str | None:
+        """What the votes are calculated in where it is less than float32, for certificates; else None."""
+        return precision_of(self.model)
 
     @abstractmethod
     def forward(self, batch: torch.Tensor) -> torch.Tensor:

@@ -33,7 +33,7 @@ def module_on_cpu(model: Model) -> nn.Module:
     return model
 
 
-def exported(model: nn.Module, example: torch.Tensor) -> bytes:
+def exported(model: nn.Module, example: torch.Tensor, *, keep_nan: bool = True) -> bytes:
     """Return the model as ONNX with any number of rows, its weights inside and its max pools keeping NaN.
 
     Not for models with control flow that depends on the image: the exporter refuses those, where tracing would
@@ -42,15 +42,17 @@ def exported(model: nn.Module, example: torch.Tensor) -> bytes:
     Args:
         model: a torch module on the CPU.
         example: one image of the shape that will be asked about.
+        keep_nan: whether max pools keep NaN; what is quantised has no such values.
     """
     refuse_not_understood(model)
-    refuse_other_pools(model)
+    if keep_nan:
+        refuse_other_pools(model)
     rows = torch.export.Dim("rows", min=2)
     batch = example.expand(MIN_ROWS, *example.shape).contiguous()
     try:
         with alone(), _quiet(), torch.no_grad():
             program = torch.onnx.export(
-                with_nan_keeping_pools(model),
+                with_nan_keeping_pools(model) if keep_nan else model,
                 (batch,),
                 dynamo=True,
                 dynamic_shapes=({0: rows},),

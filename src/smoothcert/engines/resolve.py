@@ -14,7 +14,7 @@ from smoothcert.engines.outside import refuse_unproven
 from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.workload import Model, Workload, device_of
 from smoothcert.errors import InvalidArgumentError, UnknownNameError
-from smoothcert.networks import MIN_ROWS, Composite, holds_onnx
+from smoothcert.networks import MIN_ROWS, Composite, holds_onnx, precision_of
 from smoothcert.noise import NoiseLaw
 from smoothcert.visible import brief
 
@@ -43,6 +43,12 @@ def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: i
             raise InvalidArgumentError(
                 f"engine {name!r} cannot run an ONNX file, which is no torch network; leave the engine out, or choose "
                 f"one of {able}"
+            )
+        below = precision_of(model)
+        if below is not None and not ENGINES[wanted].runs_quantized:
+            able = ", ".join(known for known in ENGINES if ENGINES[known].runs_quantized)
+            raise InvalidArgumentError(
+                f"engine {name!r} cannot run a network in {below}; leave the engine out, or choose one of {able}"
             )
         return name_on(wanted, device)
     workload = Workload(model, example, planned_votes)
@@ -73,13 +79,14 @@ def build_engine(
             reason = reason or error
             # One of another package could name itself, and so on for ever.
             wanted = (Engine if ENGINES.package_of(wanted) else ENGINES[wanted]).otherwise
+            if wanted is not None and holds_onnx(model) and not ENGINES[wanted].runs_onnx_files:
+                wanted = None
     else:
         rule = engine_rule("auto", model, example, 1)
-        raise InvalidArgumentError(
-            f"engine {name} cannot run this model: {reason}; leave the engine out, or choose {rule}"
-        )
+        fix = "there is no other for it" if rule == name else f"leave the engine out, or choose {rule}"
+        raise InvalidArgumentError(f"engine {name} cannot run this model: {reason}; {fix}")
     if reason is not None:
-        used = engine.engine_name
+        used, engine.stands_in = engine.engine_name, str(reason)
         _log.warning("engine %s cannot run this model: %s; running it with %s", name, reason, used)
     return engine
 

@@ -17,12 +17,15 @@ from .own.factory_name import FactoryName, allowed, check_factories
 from .own.facts import Facts
 from .own.importing import import_model
 from .own.members import imported
+from .own.onnx_file import read_graph
 from .own.own_model import OwnModel, is_own, load_onnx, load_own, refuse_no_model
 from .own.permitted import modules_of
+from .own.probe_file import probe_content, probe_digest
 from .own_network import copy_module
+from .quantized_entry import Candidate, QuantizedEntry
 from .records import LEFT_OUT, MOST_MEMBERS, drop_unset, first_fault
 from .tensors import checked_state
-from .trained_on import held_out_by, trained_on
+from .trained_on import held_out_by, network_cards, trained_on
 from .weights_file import WeightsFile, open_weights
 
 __all__ = [
@@ -31,6 +34,7 @@ __all__ = [
     "FAMILIES",
     "LEFT_OUT",
     "MOST_MEMBERS",
+    "Candidate",
     "CodeEntry",
     "EnsembleCard",
     "FactoryName",
@@ -41,6 +45,7 @@ __all__ = [
     "Modules",
     "NoModules",
     "OwnModel",
+    "QuantizedEntry",
     "WeightsFile",
     "allowed",
     "check_agreement",
@@ -67,10 +72,14 @@ __all__ = [
     "make_prefixes",
     "module_source",
     "modules_of",
+    "network_cards",
     "open_weights",
     "prefix_name",
+    "probe_content",
+    "probe_digest",
     "read_any_card",
     "read_card",
+    "read_graph",
     "read_record",
     "refuse_labyrinth",
     "refuse_no_model",

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 
 from safetensors.torch import save as bytes_from_tensors
@@ -17,8 +19,9 @@ from smoothcert.errors import CheckpointError, StoreError
 from smoothcert.folders.filling import filled, refuse_other_network
 from smoothcert.folders.model_card import MOST_CARD_BYTES, ModelCard, read_record
 from smoothcert.folders.module_source import ModuleSource, NoModules
-from smoothcert.folders.own.onnx_folder import onnx_content, onnx_network
+from smoothcert.folders.own.onnx_folder import folder_files, onnx_network
 from smoothcert.folders.own_network import copy_module, own_network
+from smoothcert.folders.quantized_entry import QuantizedEntry
 from smoothcert.folders.tensors import entries_of, stored_tensors
 from smoothcert.folders.weights_file import open_weights
 from smoothcert.networks import model_digest, stored_part, weights_digest
@@ -52,7 +55,7 @@ def save_checkpoint(
             f"a card may have {MOST_CARD_BYTES:,} bytes, this one has {len(text):,}; shorten it"
         )
     if card.onnx is not None:
-        _write(folder, ONNX_FILE, onnx_content(model, card), text)
+        _write(folder, folder_files(model, card, ONNX_FILE), text)
         return card
     tensors = stored_tensors(stored_part(model))
     own = None if card.code is None else copy_module(model)
@@ -63,7 +66,7 @@ def save_checkpoint(
             f"the module {card.architecture} cannot be saved: weights that decide its answers are not in its "
             "state_dict, or its load_state_dict changes them; register them as parameters or buffers"
         )
-    _write(folder, WEIGHTS_FILE, bytes_from_tensors(tensors), text)
+    _write(folder, {WEIGHTS_FILE: bytes_from_tensors(tensors)}, text)
     return card
 
 
@@ -93,7 +96,8 @@ def load_checkpoint(folder: str | Path, modules: ModuleSource | None = None) -> 
     folder, modules = Path(folder), modules or NoModules()
     card = read_card(folder)
     if card.onnx is not None:
-        return onnx_network(card, folder / ONNX_FILE), card
+        original = None if card.quantized is None else partial(_original, card.quantized, folder, modules)
+        return onnx_network(card, folder / ONNX_FILE, original), card
     file = open_weights(folder / WEIGHTS_FILE)
     own = own_network(card, file.entries, modules, folder)
     refuse_other_network(card, file.entries, str(file.path), own)
@@ -108,18 +112,34 @@ def load_checkpoint(folder: str | Path, modules: ModuleSource | None = None) -> 
     return model, card
 
 
-def _write(folder: Path, name: str, content: bytes, card: str) -> None:
-    """Write what a folder holds and then its card, both or neither."""
+def _write(folder: Path, files: Mapping[str, bytes], card: str) -> None:
+    """Write what a folder holds and then its card, all or nothing."""
     was_there = folder.exists()
     try:
-        write_atomically(folder / name, content)
+        for name, content in files.items():
+            write_atomically(folder / name, content)
         write_atomically(folder / CARD_FILE, card)
     except StoreError:
         with contextlib.suppress(OSError):
-            (folder / name).unlink(missing_ok=True)
+            for name in files:
+                (folder / name).unlink(missing_ok=True)
             if not was_there:
                 folder.rmdir()
         raise
+
+
+def _original(entry: QuantizedEntry, folder: Path, modules: ModuleSource) -> nn.Module:
+    """Load the float32 network that a quantised one in `folder` was made from."""
+    place = folder / entry.original
+    try:
+        model, card = load_checkpoint(place, modules)
+    except CheckpointError as error:
+        raise type(error)(f"{folder} was quantised from {place}, which cannot be loaded: {error}") from error
+    if card.digest != entry.original_digest:
+        raise CheckpointError(
+            f"{folder} was quantised from another network than the one in {place} now; restore that, or quantise again"
+        )
+    return model
 
 
 def _classifier(

@@ -15,10 +15,12 @@ from pydantic import (
 )
 
 from smoothcert import networks
+from smoothcert.ensembles import HoldoutUse
 from smoothcert.errors import CheckpointError
 from smoothcert.fields import STRICT, Digest, Figures, Place, Settings, Text
 from smoothcert.folders.card_fields import Classes, ClassNames, Noise, Shape, TrainedOn
 from smoothcert.folders.code_entry import CodeEntry
+from smoothcert.folders.quantized_entry import QuantizedEntry
 from smoothcert.folders.records import drop_unset, first_fault
 from smoothcert.networks import MOST_DEPTH, MOST_HEADS, MOST_WIDTH
 from smoothcert.on_demand import nn
@@ -77,6 +79,7 @@ class ModelCard(BaseModel):
             is the name of its class, and mean and std are empty unless a layer before it normalises.
         onnx: SHA-256 of the file `model.onnx` that holds the network in place of weights; None where there are
             weights. Mean and std are as for `code`.
+        quantized: how that file came to be below float32; None for a network in float32. Mean and std are in the file.
     """
 
     model_config = STRICT
@@ -99,6 +102,7 @@ class ModelCard(BaseModel):
     denoised: DenoisedEntry | None = None
     code: CodeEntry | None = None
     onnx: Digest | None = None
+    quantized: QuantizedEntry | None = None
 
     @model_validator(mode="after")
     def _only_one_kind(self) -> ModelCard:
@@ -109,11 +113,18 @@ class ModelCard(BaseModel):
             )
         if self.onnx is not None and any(one is not None for one in (*ours, self.code)):
             raise ValueError("a network of an ONNX file has no code, heads, split or denoiser beside it")
+        if self.quantized is not None and (self.onnx is None or self.mean or self.std):
+            raise ValueError("a quantised network is an ONNX file, which takes pixels")
         return self
 
     @model_serializer(mode="wrap")
     def _without_unset(self, handler: SerializerFunctionWrapHandler) -> dict[str, Any]:
         return drop_unset(handler(self))
+
+    @property
+    def fitted(self) -> tuple[HoldoutUse, ...]:
+        """Labelled images that chose something about the network."""
+        return () if self.quantized is None else (self.quantized.holdout,)
 
     def build(self) -> nn.Module:
         """Build the network that the card describes, with random weights; not for a denoiser and its classifier.

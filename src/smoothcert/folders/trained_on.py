@@ -37,6 +37,15 @@ def held_out_by(folder: str | Path) -> tuple[int | None, ...]:
     return tuple(dict.fromkeys(sizes))
 
 
+def network_cards(folder: str | Path) -> list[ModelCard]:
+    """Return the cards of the networks of a folder: its own, or those of its members at any depth.
+
+    Args:
+        folder: of a model or an ensemble.
+    """
+    return _cards(Path(folder))
+
+
 def _cards(folder: Path) -> list[ModelCard]:
     if is_ensemble(folder):
         refuse_labyrinth(folder)

@@ -27,6 +27,16 @@ from .multi_head import MultiHead, multi_head, multi_head_of, one_headed
 from .normalize import Normalize, normalisation_of, with_normalisation
 from .onnx_files.graph import OnnxGraph
 from .onnx_files.network import OnnxNetwork, holds_onnx, onnx_of
+from .onnx_files.openvino_graph import OpenvinoGraph, imported_openvino
+from .onnx_files.quantized import (
+    BFLOAT16,
+    INT8,
+    PRECISIONS,
+    Probe,
+    QuantizedNetwork,
+    precision_of,
+    quantized_parts,
+)
 from .onnx_files.session import onnx_session, runtime_reason
 from .own_code.fingerprint import Fingerprint, code_fingerprint, kept_fingerprint
 from .own_code.installed import is_installed_module
@@ -42,12 +52,15 @@ from .train_mode import part_in_train_mode, refuse_training_mode
 from .weights_digest import tensor_content, weights_digest
 
 __all__ = [
+    "BFLOAT16",
     "DENOISERS",
+    "INT8",
     "MIN_ROWS",
     "MODELS",
     "MOST_DEPTH",
     "MOST_HEADS",
     "MOST_WIDTH",
+    "PRECISIONS",
     "Architecture",
     "Composite",
     "Denoised",
@@ -58,6 +71,9 @@ __all__ = [
     "Normalize",
     "OnnxGraph",
     "OnnxNetwork",
+    "OpenvinoGraph",
+    "Probe",
+    "QuantizedNetwork",
     "Run",
     "WholeParts",
     "answer_of",
@@ -79,6 +95,7 @@ __all__ = [
     "forward_flops",
     "held_modules",
     "holds_onnx",
+    "imported_openvino",
     "is_border",
     "is_installed_module",
     "is_of_numbers",
@@ -96,6 +113,8 @@ __all__ = [
     "padded",
     "parameters_of",
     "part_in_train_mode",
+    "precision_of",
+    "quantized_parts",
     "refuse_shapes",
     "refuse_split",
     "refuse_training_mode",

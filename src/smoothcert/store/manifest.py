@@ -46,6 +46,7 @@ def make_manifest(
         **({} if source is None else {"source": plain(source)}),
         "num_classes": engine.num_classes,
         "engine": engine.engine_name,
+        **({} if engine.precision is None else {"precision": engine.precision}),
         "noise": noise,
         "norm": certification.noise.norm,
         "procedure": plain(procedure),
@@ -59,6 +60,7 @@ def make_manifest(
         "indices": list(indices),
         "versions": {
             **{name: _version(name) for name in ("smoothcert", "torch", "numpy", "scipy")},
+            **({} if engine.package is None else {engine.package: _version(engine.package)}),
             "python": f"{sys.version_info.major}.{sys.version_info.minor}",
         },
         **({"packages": packages} if packages else {}),

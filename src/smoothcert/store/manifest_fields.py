@@ -124,6 +124,7 @@ class _Fields(Checked):
     source: _OwnModel | None = None  # likewise
     num_classes: Annotated[int, Field(ge=2, le=MOST_CLASSES)]
     engine: Text
+    precision: Text | None = None  # likewise
     noise: Annotated[dict[str, Any], Field(max_length=16)]
     norm: Text
     procedure: Annotated[dict[str, Any], Field(max_length=16)]
@@ -148,6 +149,8 @@ class _Fields(Checked):
             raise ValueError("ensemble must describe one, or be left out")
         if self.source is None and "source" in self.model_fields_set:
             raise ValueError("source must say where a model is from, or be left out")
+        if self.precision is None and "precision" in self.model_fields_set:
+            raise ValueError("precision must name what is less than float32, or be left out")
         if self.packages is None and "packages" in self.model_fields_set:
             raise ValueError("packages must name those of members from outside, or be left out")
         if self.on_nan not in ON_NAN:

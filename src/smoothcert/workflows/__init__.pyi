@@ -8,6 +8,7 @@ from .describe import Description, describe
 from .normalisation import warn_normalisation
 from .page import NOTHING_FOUND, Material, PageParts, check_page, find_material, write_page
 from .preview import preview_run
+from .quantizing.quantize import quantize
 from .sweep import run_sweep
 
 __all__ = [
@@ -26,6 +27,7 @@ __all__ = [
     "describe",
     "find_material",
     "preview_run",
+    "quantize",
     "run_demo",
     "run_sweep",
     "warn_normalisation",

@@ -11,7 +11,13 @@ from torch import nn
 from smoothcert.certificates import FixedSample, SmoothedClassifier, identities
 from smoothcert.data import Dataset
 from smoothcert.engines import Processor, device_of, engine_rule, this_processor, turn
-from smoothcert.networks import as_logits, multiply_adds_of, normalisation_of, parameters_of
+from smoothcert.networks import (
+    as_logits,
+    multiply_adds_of,
+    normalisation_of,
+    parameters_of,
+    precision_of,
+)
 from smoothcert.workflows.normalisation import doubtful_normalisation, is_unknown
 
 _COPIES = 64
@@ -39,6 +45,7 @@ class Description:
         trained_on: names of data sets; none where nobody told.
         identity: what certificates call it.
         engine: that "auto" takes for one image by CERTIFY.
+        precision: what it is calculated in where that is less than float32; else None.
         processor: what this one has instructions for below float32; not what the model is run in.
         image: what was asked about.
         answers: the classes it answered most often and their shares of the noisy copies.
@@ -58,6 +65,7 @@ class Description:
     trained_on: tuple[str, ...]
     identity: str
     engine: str
+    precision: str | None
     processor: Processor
     image: str
     answers: tuple[tuple[str, float], ...]
@@ -100,6 +108,7 @@ def describe(classifier: SmoothedClassifier, dataset: Dataset | None = None) -> 
         trained_on=() if trained is None else trained.datasets,
         identity=identities(model)[0],
         engine=engine_rule("auto", model, image, votes),
+        precision=precision_of(model),
         processor=this_processor(),
         image="a grey image" if dataset is None else f"image 0 of {dataset.name}",
         answers=_answers(classifier, image, dataset),

@@ -1,5 +1,5 @@
 from .ensemble import Choosing, Claims, Voting, typed
-from .images import Source, Subset
+from .images import Source, Subset, own_dataset
 from .own_members import OwnMembers
 from .own_model import (
     Factory,
@@ -64,6 +64,7 @@ __all__ = [
     "choose_seed",
     "chosen_config",
     "folder_option",
+    "own_dataset",
     "path_argument",
     "path_option",
     "read_arguments",

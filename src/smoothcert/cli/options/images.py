@@ -57,7 +57,7 @@ class Source:
             weights: of a factory.
         """
         teller = weights if weights is not None and kind_of(weights) == "folder" else model
-        name = self.dataset or _own_dataset(teller)
+        name = self.dataset or own_dataset(teller)
         size = None if self.split == "test" else _held_out_by(teller, name, self.data_dir)
         return data.load_dataset(name, self.split, self.data_dir, holdout=size)
 
@@ -117,7 +117,12 @@ def _held_out_by(model: Path, name: str, data_dir: Path | None) -> int | None:
     return sizes[0]
 
 
-def _own_dataset(model: Path) -> str:
+def own_dataset(model: Path) -> str:
+    """Return the name of the data set that a model, or all of its members, was trained on; refuse where there is none.
+
+    Args:
+        model: its folder.
+    """
     names = () if folders.is_own(model) else folders.trained_on(model)
     if not names:
         raise InvalidArgumentError(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from typing_extensions import override
+
 from smoothcert.engines.runtimes.torch import TorchEngine
 from smoothcert.engines.workload import Workload
+from smoothcert.networks import BFLOAT16
 
 
 class AutocastEngine(TorchEngine):
@@ -17,6 +20,11 @@ class AutocastEngine(TorchEngine):
 
     otherwise: ClassVar[str | None] = "torch"
     _autocast: ClassVar[bool] = True
+
+    @property
+    @override
+    def precision(self) -> str | None:
+        return BFLOAT16
 
     @classmethod
     def preference(cls, workload: Workload) -> int:

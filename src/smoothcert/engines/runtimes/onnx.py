@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
@@ -11,10 +12,19 @@ from typing_extensions import override
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.onnx_export import exported, module_on_cpu, refuse_several_answers
+from smoothcert.engines.quantized_parts import proven_runs
 from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.workload import Model, Workload
 from smoothcert.errors import CheckpointError
-from smoothcert.networks import as_logits, holds_onnx, onnx_session, runs_known_code
+from smoothcert.networks import (
+    INT8,
+    QuantizedNetwork,
+    as_logits,
+    holds_onnx,
+    onnx_session,
+    quantized_parts,
+    runs_known_code,
+)
 
 EXPORT_PAYS = 8e12
 """Floating-point operations from which the seconds of exporting are won back.
@@ -32,20 +42,32 @@ class OnnxEngine(Engine):
     """
 
     runs_onnx_files: ClassVar[bool] = True
+    runs_quantized: ClassVar[bool] = True
+    package: ClassVar[str | None] = "onnxruntime"
 
     @classmethod
     def preference(cls, workload: Workload) -> int:
         """Return more than torch does, for a module on the CPU and votes that win back the seconds of exporting."""
+        if any(part.precision != INT8 for part in quantized_parts(workload.model)):
+            return 0
         if holds_onnx(workload.model):
             return 2
         exportable = isinstance(workload.model, nn.Module) and workload.device.type == "cpu"
         return 2 if exportable and workload.operations >= EXPORT_PAYS else 0
+
+    @classmethod
+    @override
+    def quantized_run(cls, network: QuantizedNetwork, rows: int) -> Callable[[torch.Tensor], torch.Tensor]:
+        if network.precision != INT8:
+            raise EngineUnavailableError(f"ONNX Runtime does not calculate in {network.precision}")
+        return network
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         super().__init__(model, num_classes, example)
         module = module_on_cpu(model)
         self._session: Any = None
         if holds_onnx(module):
+            proven_runs(type(self), module, self.best_rows)
             self.as_is, self.shareable = True, runs_known_code(module)
             return
         self._session = _session(exported(module, example))

@@ -1,7 +1,8 @@
-"""OpenVINO: the model as a fixed graph in float32, executed by the calling thread alone."""
+"""OpenVINO: the model as a fixed graph, executed by the calling thread alone."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 import torch
@@ -12,10 +13,20 @@ from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.nan_keeping_nodes import with_nan_keeping_nodes
 from smoothcert.engines.onnx_export import exported, module_on_cpu
-from smoothcert.engines.openvino_graph import OpenvinoGraph, imported_openvino
+from smoothcert.engines.quantized_parts import proven_runs, with_runs
 from smoothcert.engines.unavailable import EngineUnavailableError, refuse_not_understood
-from smoothcert.engines.workload import Model
-from smoothcert.networks import MIN_ROWS, holds_onnx, onnx_of
+from smoothcert.engines.workload import Model, Workload
+from smoothcert.errors import CheckpointError
+from smoothcert.networks import (
+    MIN_ROWS,
+    OpenvinoGraph,
+    QuantizedNetwork,
+    as_logits,
+    holds_onnx,
+    imported_openvino,
+    onnx_of,
+    quantized_parts,
+)
 
 _MIDDLE = 4 * MIN_ROWS  # rows of a pass for what remains of a batch
 
@@ -23,22 +34,49 @@ _MIDDLE = 4 * MIN_ROWS  # rows of a pass for what remains of a batch
 class OpenvinoEngine(Engine):
     """A module exported once, or the graph of an ONNX file, run by OpenVINO on the CPU, one thread per call.
 
-    Not a lower precision: it calculates in float32 even where OpenVINO by itself would choose less. What is said of
-    the model's precision is the model's affair, and no setting of the engine. Needs the package `openvino`; "auto"
-    does not choose it.
+    Not a lower precision by itself: it calculates in float32 even where OpenVINO would choose less, and in int8 or
+    bfloat16 where the model is a quantised network. Needs the package `openvino`.
     """
 
     otherwise: ClassVar[str | None] = "onnx"  # the other one that runs ONNX files
     runs_onnx_files: ClassVar[bool] = True
+    runs_quantized: ClassVar[bool] = True
+    package: ClassVar[str | None] = "openvino"
+
+    @classmethod
+    def preference(cls, workload: Workload) -> int:
+        """Return the most where the model has a quantised network that was made for this engine, else 0."""
+        named = {part.runtime for part in quantized_parts(workload.model)}
+        return 3 if cls.registered_name in named else 0
+
+    @classmethod
+    @override
+    def quantized_run(cls, network: QuantizedNetwork, rows: int) -> Callable[[torch.Tensor], torch.Tensor]:
+        try:
+            return network.openvino_graph(_sizes(rows)).run
+        except CheckpointError as error:
+            raise EngineUnavailableError(str(error)) from error
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         super().__init__(model, num_classes, example)
-        imported_openvino()  # before the seconds of an export
         module = module_on_cpu(model)
+        self._graph: OpenvinoGraph | None = None
+        if any(True for _ in quantized_parts(module)):
+            self._whole = with_runs(module, proven_runs(type(self), module, self.best_rows))
+            self.as_is = True
+            return
+        try:
+            self._graph = self._float32(module, example)
+        except CheckpointError as error:
+            raise EngineUnavailableError(str(error)) from error
+        refuse_other_answers(self.forward, model, example)
+
+    def _float32(self, module: nn.Module, example: torch.Tensor) -> OpenvinoGraph:
+        imported_openvino()  # before the seconds of an export
         file = onnx_of(module)
         if holds_onnx(module) and file is None:
             raise EngineUnavailableError("a member is an ONNX file, which cannot be exported with the others")
-        sizes = tuple(sorted({self.best_rows, _MIDDLE, MIN_ROWS}, reverse=True))
+        sizes = _sizes(self.best_rows)
         self._before: nn.Module | None = None
         if file is None:
             graph, output = with_nan_keeping_nodes(exported(module, example), pools=True), None
@@ -47,10 +85,16 @@ class OpenvinoEngine(Engine):
             graph, output = with_nan_keeping_nodes(file.graph.content, pools=False), file.graph.output_name
             self._before = file.normalize
             sizes = sizes if file.graph.rows is None else (file.graph.rows,)
-        self._graph = OpenvinoGraph(graph, output, example.shape, sizes)
-        refuse_other_answers(self.forward, model, example)
+        return OpenvinoGraph(graph, output, example.shape, sizes)
 
     @torch.inference_mode()
     @override
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
+        if self._graph is None:
+            return as_logits(self._whole(batch), len(batch))
         return self._graph.run(batch if self._before is None else self._before(batch))
+
+
+def _sizes(rows: int) -> tuple[int, ...]:
+    """Return the numbers of rows that passes may have, the largest first."""
+    return tuple(sorted({rows, _MIDDLE, MIN_ROWS}, reverse=True))

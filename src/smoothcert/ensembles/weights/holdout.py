@@ -1,4 +1,4 @@
-"""Which images chose an ensemble's weights or order: those may not be certified afterwards."""
+"""Which images chose how an ensemble votes or a network was quantised: those may not be certified afterwards."""
 
 from __future__ import annotations
 
@@ -13,6 +13,10 @@ from smoothcert.fields import STRICT, Figures, Text
 from smoothcert.seeding import SEED_BITS
 
 _MOST = 2**63 - 1
+_CHOSEN = {
+    "order": "order",
+    "quantisation": "quantisation",
+}  # by purpose, where that is not a way to fit weights
 
 
 class HoldoutUse(BaseModel):
@@ -21,7 +25,7 @@ class HoldoutUse(BaseModel):
     Not the choice itself: weights and order are in the card.
 
     Args:
-        purpose: what was chosen: "order", or weights by a name in `WEIGHT_FITS`.
+        purpose: what was chosen: "order", "quantisation", or weights by a name in `WEIGHT_FITS`.
         dataset: name of the data set.
         split: the split the images are of; never the test split where `smoothcert ensemble` chose it.
         digest: digest of that split.
@@ -84,7 +88,7 @@ def refuse_other_holdout(cards: Iterable[Any], dataset: Dataset) -> None:
 
 
 def refuse_overlap(chosen: Any, dataset: Dataset, indices: Iterable[int]) -> None:
-    """Refuse images that chose something about the ensemble: accuracy on them would be too good.
+    """Refuse images that chose something about the model: accuracy on them would be too good.
 
     Each single certificate would still be true; what would be false is the accuracy that they add up to. Images are
     known by the digest of their split. Of other training images of the same data set (a hold-out of another size, say)
@@ -102,15 +106,15 @@ def refuse_overlap(chosen: Any, dataset: Dataset, indices: Iterable[int]) -> Non
         return
     digest = dataset.digest
     for use in uses:
-        what = "order" if use.purpose == "order" else "weights"
+        what = _CHOSEN.get(use.purpose, "weights")
         if digest == use.digest:
             if smallest < use.images:
                 raise InvalidArgumentError(
                     f"image {smallest} of {dataset.name} ({dataset.split}) was among the {use.images} images that "
-                    f"chose this ensemble's {what}, so accuracy on it would be too good; certify other images"
+                    f"chose this model's {what}, so accuracy on it would be too good; certify other images"
                 )
         elif dataset.name == use.dataset and (dataset.split == "test") == (use.split == "test"):
             raise InvalidArgumentError(
                 f"{dataset.name} ({dataset.split}) may hold some of the {use.images} images of {use.split} that chose "
-                f"this ensemble's {what}, so accuracy on it would be too good; certify test images"
+                f"this model's {what}, so accuracy on it would be too good; certify test images"
             )

@@ -40,14 +40,26 @@ def read_onnx(
     """
     content = read_bytes(path, CheckpointError, most=MOST_ONNX_BYTES)
     try:
-        return _read(path, content, input_shape, num_classes)
+        return read_graph(content, path, input_shape=input_shape, num_classes=num_classes)
     except UnicodeError as error:
         raise CheckpointError(f"{path} is damaged: it has names that are no text; export it again") from error
 
 
-def _read(
-    path: Path, content: bytes, input_shape: Sequence[int] | None, num_classes: int | None
+def read_graph(
+    content: bytes,
+    path: Path = Path("the ONNX file"),
+    *,
+    input_shape: Sequence[int] | None = None,
+    num_classes: int | None = None,
 ) -> OnnxGraph:
+    """Return the graph of an ONNX file that has been read, checked as `read_onnx` says.
+
+    Args:
+        content: of the file.
+        path: names it in messages.
+        input_shape: as for `read_onnx`.
+        num_classes: as for `read_onnx`.
+    """
     about = check_content(content, str(path))
     try:
         session = onnx_session(content)

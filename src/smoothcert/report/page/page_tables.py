@@ -35,6 +35,7 @@ _FIELDS = {
     "norm": "norm of the radius",
     "seed": "seed of the noise",
     "engine": "engine",
+    "precision": "calculated in",
     "model": "weights digest",
     "ensemble": "ensemble",
     "num_classes": "classes",

@@ -169,6 +169,14 @@ def _certification(
     except InvalidArgumentError as error:  # made on a device that this machine does not have
         report.note(f"its votes cannot be drawn again here: {error}", first=True)
         return None
+    used = certification.engine
+    if used.engine_name != engine and used.precision is not None:
+        report.note(
+            f"its votes in {used.precision} cannot be drawn again here, where arithmetic would explain a difference: "
+            f"engine {engine} {used.stands_in or 'is not the one that runs it'}",
+            first=True,
+        )
+        return None
     if certification.engine.engine_name != engine:
         report.note(f"made with engine {engine}, drawn again with {certification.engine.engine_name}")
     again = make_manifest(certification, dataset, stored.manifest["indices"])

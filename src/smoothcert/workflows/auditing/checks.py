@@ -19,6 +19,7 @@ from smoothcert.workflows.auditing.terms import Terms
 
 _LISTED = 5
 _PACKAGES = ("smoothcert", "torch", "numpy", "scipy")
+_RUNTIMES = ("onnxruntime", "openvino")  # where an engine calculates by one
 
 
 def check_images(stored: StoredRun, report: AuditReport) -> None:
@@ -114,7 +115,8 @@ def check_labels(stored: StoredRun, dataset: Dataset, report: AuditReport) -> No
 
 def note_versions(stored: StoredRun, report: AuditReport) -> None:
     """Note releases that differ from today's: they may round differently."""
-    then = {name: stored.manifest["versions"][name] for name in _PACKAGES}
+    versions = stored.manifest["versions"]
+    then = {name: versions[name] for name in (*_PACKAGES, *_RUNTIMES) if name in versions}
     for (_, _, package), its_version in package_versions(stored.manifest.get("packages")).items():
         then[package] = its_version
     here = {name: _version_here(name) for name in then}

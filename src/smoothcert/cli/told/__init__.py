@@ -1,0 +1,1 @@
+"""What commands say about what they made."""
