@@ -38,17 +38,17 @@ def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: i
                 f"engine {name!r} needs the model on {place}, but it is on {device.type}, where the noise is "
                 f"another; move it with model.to({place!r})"
             )
-        if holds_onnx(model) and not ENGINES[wanted].runs_onnx_files:
-            able = ", ".join(known for known in ENGINES if ENGINES[known].runs_onnx_files)
-            raise InvalidArgumentError(
-                f"engine {name!r} cannot run an ONNX file, which is no torch network; leave the engine out, or choose "
-                f"one of {able}"
-            )
         below = precision_of(model)
         if below is not None and not ENGINES[wanted].runs_quantized:
             able = ", ".join(known for known in ENGINES if ENGINES[known].runs_quantized)
             raise InvalidArgumentError(
                 f"engine {name!r} cannot run a network in {below}; leave the engine out, or choose one of {able}"
+            )
+        if holds_onnx(model) and not ENGINES[wanted].runs_onnx_files:
+            able = ", ".join(known for known in ENGINES if ENGINES[known].runs_onnx_files)
+            raise InvalidArgumentError(
+                f"engine {name!r} cannot run an ONNX file, which is no torch network; leave the engine out, or choose "
+                f"one of {able}"
             )
         return name_on(wanted, device)
     workload = Workload(model, example, planned_votes)

@@ -65,7 +65,6 @@ class QuantizedNetwork(OnnxNetwork):
         self.precision = precision
         # Together and private: none of it is part of the network's identity.
         self._made = _Made(probe, runtime, original)
-        self._in_bfloat16: OpenvinoGraph | None = None
 
     @property
     def probe(self) -> Probe:
@@ -81,9 +80,9 @@ class QuantizedNetwork(OnnxNetwork):
         """Return the network's logits, (rows, classes)."""
         if self.precision == INT8:
             return super().forward(batch)
-        if self._in_bfloat16 is None:
-            self._in_bfloat16 = self.openvino_graph((8 * MIN_ROWS, MIN_ROWS))
-        return self._in_bfloat16.run(batch.detach().cpu().contiguous())
+        if self._made.compiled is None:
+            self._made.compiled = self.openvino_graph((8 * MIN_ROWS, MIN_ROWS))
+        return self._made.compiled.run(batch.detach().cpu().contiguous())
 
     def openvino_graph(self, sizes: tuple[int, ...]) -> OpenvinoGraph:
         """Return the graph as OpenVINO runs it, in this network's precision.
@@ -113,18 +112,19 @@ class QuantizedNetwork(OnnxNetwork):
         """Name the file's digest and the precision where torch prints the module; they stand for the network."""
         return f"{super().extra_repr()}, precision={self.precision!r}"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """Return everything but the compiled graph, which belongs to its process."""
-        return {**vars(self), "_in_bfloat16": None}
 
-
-@dataclass(frozen=True)
+@dataclass
 class _Made:
-    """What is known about the making of a quantised network."""
+    """What is known about the making of a quantised network, and its graph in bfloat16 once that was asked for."""
 
     probe: Probe
     runtime: str
     original: Callable[[], nn.Module] | None
+    compiled: OpenvinoGraph | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return everything but the compiled graph, which belongs to its process."""
+        return {**vars(self), "compiled": None}
 
 
 def quantized_parts(model: Any) -> Iterator[QuantizedNetwork]:
