@@ -77,6 +77,7 @@ def test_all_kinds_have_the_base():
         "MultiHead",
         "OnnxNetwork",
         "Panel",
+        "QuantizedNetwork",
         "TrunkedEnsemble",
         "VotingEnsemble",
     } == COMPOSITES

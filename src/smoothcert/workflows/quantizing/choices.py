@@ -12,13 +12,14 @@ from smoothcert.folders import Candidate
 from smoothcert.networks import INT8, OnnxGraph, Probe, QuantizedNetwork
 from smoothcert.workflows.quantizing.activations import measured
 from smoothcert.workflows.quantizing.bias_correction import with_corrected_biases
+from smoothcert.workflows.quantizing.float_graph import WEIGHTED
 from smoothcert.workflows.quantizing.holdout_figures import HoldoutFigures
 from smoothcert.workflows.quantizing.int8_graph import int8_graph
 
-LEAST_GAIN = 0.002
-"""Share of answers that must come right for a layer to stay in float32, which costs speed."""
+LEAST_GAIN, LEAST_ANSWERS = 0.002, 4
+"""Share of answers, and number of them, that must come right for a layer to stay in float32, which costs speed."""
 WAYS = 7
-"""How many are measured."""
+"""How many are measured, at most."""
 ReadGraph = Callable[[bytes], OnnxGraph]
 
 
@@ -51,16 +52,23 @@ class Choices:
         """Return the best way and the ONNX file that it makes.
 
         Biases and ranges by the mean squared difference of logits, which tells ways apart that answer alike; then
-        layers in float32, where they bring back `LEAST_GAIN` of the answers.
+        layers in float32, where they bring back `LEAST_GAIN` of the answers and no fewer than `LEAST_ANSWERS`.
         """
+        gain = max(LEAST_GAIN, LEAST_ANSWERS / self._figures.answers)
         made = [self._made(bias, ranges) for ranges in ("all", "most") for bias in ("plain", "corrected")]
         chosen = min(made, key=lambda one: one[0].difference)
         base = chosen[0]
-        for layers in (("last",), ("first",), ("first", "last")):
+        for layers in self._float_layers():
             candidate = self._made(base.bias, base.ranges, layers)
-            if candidate[0].agreement >= chosen[0].agreement + LEAST_GAIN:
+            if candidate[0].agreement >= chosen[0].agreement + gain:
                 chosen = candidate
         return chosen
+
+    def _float_layers(self) -> tuple[tuple[str, ...], ...]:
+        """Return the sets of layers that may stay in float32, so that some other is left for int8."""
+        weighted = sum(node.op_type in WEIGHTED for node in self._graph.graph.node)
+        sets = (("last",), ("first",), ("first", "last"))
+        return tuple(layers for layers in sets if len(layers) < weighted)
 
     def _made(self, bias: str, ranges: str, layers: Sequence[str] = ()) -> tuple[Candidate, bytes]:
         how: dict[str, Any] = {"ranges": ranges, "float_layers": layers, "seven_bits": self._seven_bits}

@@ -97,6 +97,11 @@ class HoldoutFigures:
         return noisy
 
     @property
+    def answers(self) -> int:
+        """How many noisy images a network is measured on."""
+        return len(self._labels)
+
+    @property
     def use(self) -> HoldoutUse:
         """The record of the images."""
         return self._holdout.use("quantisation", {})
