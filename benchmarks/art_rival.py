@@ -13,7 +13,9 @@ import numpy as np
 import torch
 from torch import nn
 
-from benchmarks.measure import Claim
+from benchmarks.measure import Claim, Draw, timed, whole_batches
+from benchmarks.networks import Network
+from benchmarks.settings import N0, NUM_CLASSES, SIGMA
 
 
 class ArtRival:
@@ -71,3 +73,16 @@ class ArtRival:
         predictions, radii = self._classifier.certify(image.unsqueeze(0).numpy(), n=n)
         predicted = int(np.asarray(predictions)[0])
         return Claim(None if predicted < 0 else predicted, float(radii[0]), self.n0 + n)
+
+
+def art_draw(network: Network, seconds: float) -> Draw:
+    """Return a certification by ART that takes about so many seconds.
+
+    Args:
+        network: to certify an image with.
+        seconds: of one certification, aimed at.
+    """
+    art = ArtRival(network.model, tuple(network.image.shape), sigma=SIGMA, num_classes=NUM_CLASSES, n0=N0)
+    drawn, took = timed(lambda: art.certify(network.image, N0).votes)
+    n = whole_batches(seconds * drawn / took, 32)
+    return lambda: art.certify(network.image, n).votes

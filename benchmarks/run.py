@@ -17,6 +17,7 @@ from smoothcert.atomic import write_atomically
 FOLDER = Path(__file__).parent
 PARTS = (
     "speed",
+    "int8",
     "anatomy",
     "adaptive",
     "wall_clock",

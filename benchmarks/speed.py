@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from benchmarks import cohen_loop
-from benchmarks.art_rival import ArtRival
+from benchmarks.art_rival import art_draw
 from benchmarks.bare_forward import BareForward
 from benchmarks.machine import peak_gflops
 from benchmarks.measure import (
@@ -66,7 +66,7 @@ def measure_network(network: Network, settings: Settings) -> tuple[list[Measurem
     for name, batch in ((COHEN, cohen_loop.DOCUMENTED_BATCH), (BEST, best)):
         rivals[name] = _cohen(network, whole_batches(settings.seconds / per_vote[batch], batch), batch)
     if importlib.util.find_spec("art") is not None:
-        rivals[ART] = _art(network, settings)
+        rivals[ART] = art_draw(network, settings.seconds)
     rows = alternate("speed", network.name, rivals, settings.repetitions)
     return rows, {
         "engine": ours.engine.engine_name,
@@ -118,11 +118,3 @@ def _cohen(network: Network, n: int, batch: int) -> Draw:
         return claim.votes
 
     return draw
-
-
-def _art(network: Network, settings: Settings) -> Draw:
-    shape = tuple(network.image.shape)
-    art = ArtRival(network.model, shape, sigma=SIGMA, num_classes=NUM_CLASSES, n0=N0)
-    drawn, seconds = timed(lambda: art.certify(network.image, N0).votes)
-    n = whole_batches(settings.seconds * drawn / seconds, 32)
-    return lambda: art.certify(network.image, n).votes

@@ -19,12 +19,13 @@ def quantize(
         str, typer.Option("--precision", help="int8, or bfloat16 (which needs OpenVINO).")
     ] = "int8",
     seven_bits: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--seven-bits",
-            help="int8 weights in half of their range, for processors without VNNI, which saturate.",
+            "--seven-bits/--eight-bits",
+            help="int8 weights in half of their range, for processors without VNNI, which saturate; by default "
+            "where this one is.",
         ),
-    ] = False,
+    ] = None,
     dataset: Annotated[
         str | None,
         typer.Option(

@@ -13,6 +13,7 @@ from torch import nn
 
 from smoothcert.arguments import check_kind, check_path, check_whole
 from smoothcert.data import Dataset
+from smoothcert.engines import this_processor
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import (
     CARD_FILE,
@@ -51,7 +52,7 @@ def quantize(
     out: str | Path,
     *,
     precision: str = INT8,
-    seven_bits: bool = False,
+    seven_bits: bool | None = None,
     images: int = 1_000,
     draws: int = 2,
     seed: int | None = None,
@@ -70,7 +71,8 @@ def quantize(
         dataset: labelled images that set ranges and choose between ways: the model's hold-out, not a test split.
         out: folder to write; made if missing.
         precision: "int8" or "bfloat16".
-        seven_bits: int8 weights in half of their range, for processors without VNNI, which saturate.
+        seven_bits: int8 weights in half of their range, for processors without VNNI, which saturate; by default where
+            this processor is one.
         images: use the first so many.
         draws: noisy copies of each, under the model's own noise.
         seed: of that noise; None draws one and records it.
@@ -89,7 +91,8 @@ def quantize(
     how: dict[str, Any] = {
         "dataset": dataset,
         "precision": precision,
-        "seven_bits": seven_bits,
+        "seven_bits": precision == INT8
+        and (this_processor().int8 is False if seven_bits is None else seven_bits),
         "images": images,
         "draws": draws,
         "seed": check_seed(seed),
