@@ -26,7 +26,9 @@ PARTS = (
     "page",
     "linear",
     "grid",
+    "noise",
     "training",
+    "bfloat16",
     "heads",
     "ensembles",
 )
