@@ -27,7 +27,9 @@ PARTS = (
     "page",
     "linear",
     "grid",
+    "noise",
     "training",
+    "bfloat16",
     "heads",
     "ensembles",
 )

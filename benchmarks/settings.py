@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 SIGMA = 0.5
 NUM_CLASSES = 10
@@ -58,6 +59,11 @@ class Settings:
         ensembles_networks: networks of which ensembles of five are made.
         ensembles_repetitions: alternations there.
         ensembles_seconds: length of one measurement of the whole ensemble.
+        noise_shapes: shapes of images, by their names in `benchmarks.noise`.
+        noise_values: values of noise made in one measurement, about.
+        bfloat16_images: training images by network.
+        bfloat16_epochs: epochs of each training in either precision.
+        bfloat16_repetitions: alternations there.
     """
 
     engine: str = "auto"
@@ -95,6 +101,11 @@ class Settings:
     ensembles_networks: tuple[str, ...] = ("lenet", "resnet20")
     ensembles_repetitions: int = 5
     ensembles_seconds: float = 3.0
+    noise_shapes: tuple[str, ...] = ("lenet", "cifar", "imagenet")
+    noise_values: int = 20_000_000
+    bfloat16_images: Mapping[str, int] = field(default_factory=lambda: {"lenet": 1_024, "resnet20": 512})
+    bfloat16_epochs: int = 3
+    bfloat16_repetitions: int = 3
 
 
 def full(engine: str) -> Settings:
@@ -139,4 +150,9 @@ def quick(engine: str) -> Settings:
         ensembles_networks=("lenet",),
         ensembles_repetitions=1,
         ensembles_seconds=0.1,
+        noise_shapes=("lenet",),
+        noise_values=100_000,
+        bfloat16_images={"lenet": 64},
+        bfloat16_epochs=1,
+        bfloat16_repetitions=1,
     )

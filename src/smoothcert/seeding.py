@@ -6,7 +6,7 @@ torch's `manual_seed` keeps only 32 bits of a seed on the CPU, so two of 2^16 ha
 collide and repeat each other's noise. Here SHAKE-128 of the key fills the generator's whole Mersenne-Twister
 state instead. `Generator` methods that hand a 31-bit sub-seed to a vendor library (`exponential_`,
 `bernoulli_` on MKL builds) would throw that width away again: noise laws use only `normal_`,
-`uniform_`, and `random_` on 64-bit integers.
+`uniform_`, and `random_` on 64-bit integers, also to start a faster stream (`noise/words.py`).
 
 On CUDA the generator is Philox with a 64-bit key and a 64-bit place, of which 126 bits are free: SHAKE-128 fills
 those. Its numbers are others than the CPU's for the same key.

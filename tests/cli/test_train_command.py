@@ -174,3 +174,16 @@ def test_recipes_are_listed_with_their_cost(smoothcert):
     assert rows["mnist-smoothadv"]["parameters"] == 431_080
     assert rows["mnist-smoothadv"]["passes per image"] > 20  # T = 10, m = 4
     assert "lenet" in smoothcert("recipes", "mnist-smoothadv")[1]
+
+
+def test_train_in_bfloat16_says_so(smoothcert, tmp_path):
+    out = tmp_path / "m"
+    code, said, err = smoothcert(
+        "train", "digits-gaussian", *SHORT, "--precision", "bf16-mixed", "--seed", "3", "--out", out
+    )
+    assert code == 0, err
+    assert "method gaussian, in bf16-mixed" in said
+    assert load_checkpoint(out)[1].training["precision"] == "bf16-mixed"
+    code, _, err = smoothcert("train", "digits-gaussian", "--precision", "int8", "--out", tmp_path / "n")
+    assert code == 2
+    assert "'32-true' or 'bf16-mixed', got 'int8'" in err

@@ -11,10 +11,11 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import chisquare
+from scipy.stats import chisquare, kstest
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import DiscreteReplacement, noise_from
+from smoothcert.noise.guided_table import GuidedTable
 from smoothcert.noise.laws import discrete as module
 from smoothcert.noise.replacement_threshold import replacement_threshold, threshold_above, threshold_below
 from smoothcert.seeding import generator_for
@@ -160,22 +161,35 @@ def test_bytes_stay_on_the_grid_of_the_data():
 
 
 def test_what_the_division_leaves_over_is_drawn_again(monkeypatch):
-    """With cells of half the integers every other value is drawn again; the law stays exact."""
-    kept, each, last = module._cells(Fraction(4, 5), 1)
-    end = last + 1
-    assert (kept * 5 == end * 4, each * 5, kept + each) == (True, end, end)
-    assert 2**63 - end < 5
-    monkeypatch.setattr(module, "_cells", lambda keep, others: (kept // 2, each // 2, last // 2))
-    noisy = drawn(BINARY, torch.zeros(20_000))
-    assert float(noisy.mean()) == pytest.approx(0.2, abs=0.002)
+    """With edges at half the integers every other value is drawn again; the law stays exact."""
+    edges, again = module._edges(Fraction(4, 5), 1)
+    kept, end = edges.tolist()
+    assert (again, kept * 5 == end * 4) == (True, True)
+    assert 0 < 2**63 - end < 5
+    half = GuidedTable.of(edges // 2, again=True)
+    monkeypatch.setattr(module, "_table", lambda keep, others: half)
+    assert float(drawn(BINARY, torch.zeros(20_000)).mean()) == pytest.approx(0.2, abs=0.002)
+    taken = GuidedTable.of(edges // 2)  # the twin that takes what is left over for a value
+    monkeypatch.setattr(module, "_table", lambda keep, others: taken)
+    assert float(drawn(BINARY, torch.zeros(20_000)).mean()) > 0.5
 
 
 @pytest.mark.parametrize("keep, levels", [(0.75, 2), (0.625, 2), (0.75, 3), (0.5, 5), (0.125, 257)])
 def test_a_division_without_rest_draws_at_once(keep, levels):
     """The integers end at 2^63 then, which no int64 holds."""
-    assert module._cells(Fraction(keep), levels - 1)[-1] == 2**63 - 1
+    edges, again = module._edges(Fraction(keep), levels - 1)
+    assert (len(edges), again) == (levels - 1, False)
     noisy = drawn(DiscreteReplacement(keep, levels), torch.zeros(20_000))
     assert float((noisy == 0).float().mean()) == pytest.approx(keep, abs=0.005)
+
+
+def test_more_levels_than_the_guide_has_cells_for_are_drawn_too():
+    law = DiscreteReplacement(keep=0.5, levels=2**16)
+    noisy = drawn(law, torch.full((20_000,), 1.0))
+    assert float((noisy == 1).float().mean()) == pytest.approx(0.5, abs=0.005)
+    others = noisy[noisy < 1]
+    assert kstest(others.double().numpy(), "uniform").pvalue > 1e-3
+    assert torch.equal(noisy, (noisy * (2**16 - 1)).round() / (2**16 - 1))
 
 
 def test_grey_pixels_are_rounded_before_the_noise():

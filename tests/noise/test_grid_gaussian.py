@@ -12,10 +12,10 @@ from scipy.stats import chisquare, norm
 import smoothcert as sc
 from smoothcert.errors import InvalidArgumentError, InvalidImageError
 from smoothcert.noise import GridGaussian, noise_from
-from smoothcert.noise.grid_table import BITS, grid_table, thresholds
-from smoothcert.seeding import generator_for, state_words, stream_key
+from smoothcert.noise.grid_table import grid_table, thresholds
+from smoothcert.noise.guided_table import BITS
+from smoothcert.seeding import generator_for
 
-CPU = torch.device("cpu")
 SIGMAS = (0.02, 0.12, 0.25, 0.5, 1.0, 3.3)
 ON_GRID = torch.arange(256, dtype=torch.float32) / 255
 
@@ -70,36 +70,43 @@ def test_charge_per_coordinate_is_twice_the_published_one(sigma, expected):
     assert GridGaussian(sigma, 1).charge == pytest.approx(2 * expected, rel=0.03)
 
 
+class Told:
+    """Words that a test chooses: the top 16 bits of 63-bit integers first, then the others for those asked about."""
+
+    on_cpu = True
+
+    def __init__(self, integers):
+        self.integers = integers.astype(np.uint64)
+        self.asked = None
+
+    def raw(self, count):
+        if self.asked is None:
+            self.asked = -1
+            top = (self.integers >> np.uint64(47)).astype(np.uint16)
+            return np.concatenate([top, np.zeros(-len(top) % 4, np.uint16)]).view(np.uint64)
+        self.asked = count
+        return self.integers[self.unsure] << np.uint64(17)
+
+
 @pytest.mark.parametrize("sigma", SIGMAS)
 def test_the_guide_answers_like_the_thresholds(sigma):
     """At every threshold, one below it, at the ends of every cell, and at random: the slow count of thresholds."""
     reach = 255 * (GridGaussian(sigma).reach + 1)
-    table, edges = grid_table(sigma, reach, CPU), thresholds(sigma, reach)
+    table, edges = grid_table(sigma, reach), thresholds(sigma, reach)
     cells = np.arange(2**16, dtype=np.int64) << (BITS - 16)
     random = np.random.default_rng(0).integers(0, 2**63, 20_000)
     asked = np.concatenate([edges, edges - 1, cells, cells - 1, random, [0, 2**63 - 1]])
     asked = asked[asked >= 0]
-    found = table.steps(torch.from_numpy(asked)).numpy()
+    words = Told(asked)
+    words.unsure = table.guide[asked >> (BITS - 16)] == -(2**15)
+    found = table.draw(words, len(asked)).numpy()
+    assert words.asked == words.unsure.sum()
     expected = np.searchsorted(edges, asked, side="right") - reach
     assert (found == expected).all()
     few = slice(None, None, len(asked) // 500)
     assert (found[few] == (edges[None, :] <= asked[few, None]).sum(axis=1) - reach).all()
     assert found.min() >= -reach
     assert found.max() <= reach
-
-
-def test_integers_have_all_their_bits_from_the_keyed_stream():
-    """Against NumPy's Mersenne Twister in the same state: two of its 32-bit words make one integer."""
-    ours = torch.empty(1_000, dtype=torch.int64).random_(generator=generator_for(5, 3, "grid", 2)).numpy()
-    twister = np.random.MT19937()
-    words = state_words(stream_key(5, 3, "grid", 2))
-    twister.state = {"bit_generator": "MT19937", "state": {"key": words.astype(np.uint32), "pos": 624}}
-    raw = twister.random_raw(2_000).astype(np.uint64)
-    either = {
-        tuple(((high << np.uint64(32)) | low) & np.uint64(2**63 - 1))
-        for high, low in ((raw[::2], raw[1::2]), (raw[1::2], raw[::2]))
-    }
-    assert tuple(ours.astype(np.uint64)) in either
 
 
 def drawn(law, image, rows=64, key=1):

@@ -1,5 +1,5 @@
 from .accuracy import head_accuracies, noisy_accuracy
-from .config import TrainConfig
+from .config import FLOAT32, TrainConfig
 from .epochs import run_epochs
 from .fine_tune import fine_tune
 from .fitting import fit
@@ -30,6 +30,7 @@ from .step import Moment, Step
 from .train import train
 
 __all__ = [
+    "FLOAT32",
     "OBJECTIVES",
     "SCHEDULES",
     "STATE_FILE",

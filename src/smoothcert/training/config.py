@@ -44,6 +44,9 @@ _REGISTRIES: dict[str, Registry[Any] | Table[Any]] = {
     "noise": NOISE_LAWS,
     "schedule": SCHEDULES,
 }
+FLOAT32: Literal["32-true"] = "32-true"
+"""The precision that needs no mention."""
+
 _MOST = 10**9  # of anything that is counted in a training
 
 Setting = bool | Annotated[int, Field(ge=-_MOST, le=_MOST)] | float | Text | None
@@ -87,7 +90,8 @@ class TrainConfig(BaseModel):
         holdout: training images that are held out and measured on after every epoch; "none" trains on all of them, as
             most papers do, and then there is nothing to measure on; None for the usual number (`load_dataset`).
         max_train_images: train on that many images only, chosen by a fixed key; None for all.
-        precision: "32-true", or "bf16-mixed" to let torch compute in bfloat16 where it thinks it safe.
+        precision: "32-true", or "bf16-mixed" to let torch multiply in bfloat16 where it thinks that safe; weights,
+            their updates and measurements stay float32.
         certify_every: certify some hold-out images after every so many epochs; 0 for never.
         certify_images: how many of them.
         certify_votes: votes for each.
@@ -131,7 +135,7 @@ class TrainConfig(BaseModel):
     augment: bool = True
     holdout: Literal["none"] | Annotated[int, Field(ge=1, le=_MOST, strict=True)] | None = None
     max_train_images: int | None = Field(default=None, ge=1, le=_MOST)
-    precision: Literal["32-true", "bf16-mixed"] = "32-true"
+    precision: Literal["32-true", "bf16-mixed"] = FLOAT32
     certify_every: int = Field(default=0, ge=0, le=_MOST)
     certify_images: int = Field(default=100, ge=1, le=_MOST)
     certify_votes: int = Field(default=1_000, ge=1, le=_MOST)

@@ -18,14 +18,17 @@ from torch import nn
 
 from smoothcert.arguments import check_whole, usable_cores
 from smoothcert.data import Dataset
+from smoothcert.engines import this_processor
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.seeding import check_seed, generator_for
 from smoothcert.training.batches import chosen_images, steps_per_epoch
-from smoothcert.training.config import TrainConfig
+from smoothcert.training.config import FLOAT32, TrainConfig
 from smoothcert.training.epochs import OnEpoch, run_epochs
 from smoothcert.training.materials import Materials
 from smoothcert.training.outputs.folder import forget, only_training_in, refuse_foreign, with_seed
 from smoothcert.training.outputs.state import TrainingState
+
+_log = logging.getLogger("smoothcert")
 
 _TORCH_STATE = threading.Lock()  # of torch's global generator, which only one training at a time may borrow
 
@@ -105,10 +108,28 @@ def _fabric(config: TrainConfig, devices: int, accelerator: str) -> Fabric:
         raise InvalidArgumentError('accelerator "cuda" asked for, but torch sees no GPU; use "cpu"')
     most = torch.cuda.device_count() if accelerator == "cuda" else max(2, usable_cores())
     check_whole("devices", devices, 1, most, what=f"an integer from 1 to {most} on this machine")
+    if accelerator == "cpu":
+        warn_of_emulation(config.precision)
     # Forked processes share the images in memory; a GPU's driver does not survive a fork.
     logging.getLogger("lightning_fabric").setLevel(logging.ERROR)  # its chatter about processes is not ours
     strategy = "auto" if devices == 1 else ("ddp_fork" if accelerator == "cpu" else "ddp_spawn")
     return Fabric(accelerator=accelerator, devices=devices, strategy=strategy, precision=config.precision)
+
+
+def warn_of_emulation(precision: str) -> None:
+    """Say that bfloat16 is asked of a processor that has no instructions for it; the training is right, and slow.
+
+    Args:
+        precision: of a training on the CPU.
+    """
+    if precision != FLOAT32 and this_processor().bfloat16 is False:
+        _log.warning(
+            "precision %s: this processor has no bfloat16 instructions, so torch imitates them, which takes longer "
+            "than %s; train in %s here, or on a processor with avx512_bf16, amx_bf16 or Arm's bf16",
+            precision,
+            FLOAT32,
+            FLOAT32,
+        )
 
 
 def _work(

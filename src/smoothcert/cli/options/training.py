@@ -39,6 +39,14 @@ class Training:
             help="Training images to hold out and measure on, or none to train on all; the recipe's by default.",
         ),
     ] = None
+    precision: Annotated[
+        str | None,
+        typer.Option(
+            "--precision",
+            help="32-true, or bf16-mixed to multiply in bfloat16, faster where the processor has instructions for it; "
+            "weights stay float32. The recipe's by default.",
+        ),
+    ] = None
     seed: Annotated[
         str | None, typer.Option("--seed", help="Of weights, order and noise; drawn and recorded by default.")
     ] = None
@@ -67,7 +75,12 @@ class Training:
     def config(self, recipe: str, row: float | None, changes: Changes) -> training.TrainConfig:
         """Return what decides the weights."""
         # As changes, because a method that needs heads is refused without them.
-        own = {"heads": self.heads, "split": self.split, "holdout": self.holdout}
+        own = {
+            "heads": self.heads,
+            "split": self.split,
+            "holdout": self.holdout,
+            "precision": self.precision,
+        }
         told = [f"{name}={value}" for name, value in own.items() if value is not None]
         config = changes.config(recipe, row, told)
         extra = {

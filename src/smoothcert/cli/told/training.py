@@ -33,9 +33,11 @@ def tell_epoch(metrics: training.EpochMetrics) -> None:
 def tell_trained(card: ModelCard, out: Path) -> None:
     """Say what was trained, in a line."""
     heads = "" if card.heads is None else f" with {card.heads} heads"
+    precision = card.training.get("precision", training.FLOAT32)
+    below = "" if precision == training.FLOAT32 else f", in {precision}"
     noise = in_words(noise_from(card.noise).option_values())
     say(
-        f"{out}: {card.architecture}{heads}, method {card.method}, {card.noise['name']} noise ({noise}), "
+        f"{out}: {card.architecture}{heads}, method {card.method}{below}, {card.noise['name']} noise ({noise}), "
         f"{card.metrics['train_images']:,.0f} images, {_right(card)}after epoch "
         f"{card.metrics['epoch']:.0f}, {card.metrics['seconds']:.0f} s"
     )

@@ -6,17 +6,20 @@ import math
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from typing_extensions import override
 
 from smoothcert.arguments import is_whole
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise.domain import checked_probability, checked_radius, plain
+from smoothcert.noise.guided_table import BITS, GuidedTable
 from smoothcert.noise.law import NoiseLaw
 from smoothcert.noise.replacement_threshold import replacement_threshold, threshold_above, threshold_below
+from smoothcert.noise.words import Words, in_blocks
 from smoothcert.on_demand import torch
 from smoothcert.visible import brief
 
@@ -24,7 +27,6 @@ MOST_COORDINATES = 4_096
 """Largest radius looked for, in coordinates: beyond it the exact numbers become slow, and no votes reach it."""
 
 _MOST_CELLS = 2**50  # so that under one draw in 8,000 has to be repeated
-_BITS = 63  # of a random integer; int64 has one more for the sign
 
 
 @dataclass(frozen=True)
@@ -89,18 +91,16 @@ class DiscreteReplacement(NoiseLaw):
     def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:
         others = self.levels - 1
         level = torch.round(image * others).clamp_(0, others)
-        kept, each, last = _cells(self.fraction, others)
-        drawn = torch.empty(out.shape, dtype=torch.int64, device=out.device).random_(generator=generator)
-        while bool((beyond := drawn > last).any()):  # the rest of a division by the cells
-            fresh = torch.empty_like(drawn).random_(generator=generator)
-            drawn = torch.where(beyond, fresh, drawn)
-        if others == 1:
-            torch.where(drawn < kept, level, 1 - level, out=out)
-            return
-        other = (drawn - kept).clamp_(min=0).div_(each, rounding_mode="floor").to(out.dtype)
-        other += other >= level  # the K others, in order, leave out the image's own
-        torch.where(drawn < kept, level, other, out=out)
-        out /= others
+        table, words = _table(self.fraction, others), Words(generator)
+        for block in in_blocks(out):
+            drawn = table.draw(words, block.numel()).view(block.shape)
+            block.copy_(drawn)
+            if others == 1:
+                torch.sub(level, block, out=block).abs_()
+                continue
+            block -= 1
+            block += block >= level  # the K others, in order, leave out the image's own
+            torch.where(drawn == 0, level, block, out=block).div_(others)
 
     def radius(self, p_lower: ArrayLike) -> Any:
         """Return the largest number of coordinates that a class probability of at least `p_lower` guarantees."""
@@ -138,12 +138,21 @@ class DiscreteReplacement(NoiseLaw):
         return float(low)
 
 
-def _cells(keep: Fraction, others: int) -> tuple[int, int, int]:
-    """Cut the 63-bit integers into equal cells: (end of those that keep, size of each other value, last of all).
+@lru_cache(maxsize=16)
+def _table(keep: Fraction, others: int) -> GuidedTable:
+    """Return the table whose answers are 0 to keep a value and 1 .. K to take one of the others."""
+    edges, again = _edges(keep, others)
+    return GuidedTable.of(edges, again=again)
 
-    Exact: the few integers left over by the division are drawn again. The last, and not the end: where nothing is
-    left over the end is 2^63, which as an int64 is negative, so that every draw would be repeated for ever.
+
+def _edges(keep: Fraction, others: int) -> tuple[NDArray[np.int64], bool]:
+    """Cut the 63-bit integers into equal cells: the first integer of every other value, and whether some are left over.
+
+    Exact: the few integers left over by the division, from the last edge on, are to be drawn again. Where nothing is
+    left over there is no such edge: it would be 2^63, which no int64 holds.
     """
     cells = keep.denominator * others
-    size = 2**_BITS // cells
-    return keep.numerator * others * size, (keep.denominator - keep.numerator) * size, cells * size - 1
+    size = 2**BITS // cells
+    kept, each = keep.numerator * others * size, (keep.denominator - keep.numerator) * size
+    again = cells * size < 2**BITS
+    return np.array([kept + each * place for place in range(others + again)], dtype=np.int64), again

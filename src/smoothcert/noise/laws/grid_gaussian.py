@@ -15,6 +15,7 @@ from smoothcert.noise.additive import Floats, OneScaleNoise
 from smoothcert.noise.domain import check_scale
 from smoothcert.noise.grid_table import grid_table
 from smoothcert.noise.on_grid import on_grid
+from smoothcert.noise.words import Words, in_blocks
 from smoothcert.on_demand import special, torch
 from smoothcert.visible import brief
 
@@ -22,7 +23,6 @@ STEPS = 255  # of the grid between 0 and 1
 _NEAR = 5e-5  # of a step: what float32 makes of k/255 by any route is nearer than that
 _LARGEST_SIGMA = 20.0  # a step count of more than 15 bits has no place in the table
 _MOST_COORDINATES = 2**40  # more than any image has; keeps the charge a number
-_BLOCK = 2**15  # integers drawn at a time, so that they stay in a core's cache
 
 
 @dataclass(frozen=True)
@@ -98,15 +98,11 @@ class GridGaussian(OneScaleNoise):
 
     @override
     def perturb(self, image: torch.Tensor, out: torch.Tensor, generator: torch.Generator) -> None:
-        table = grid_table(float(self.sigma), STEPS * (self.reach + 1), out.device)
-        noise = torch.empty(out.shape, dtype=torch.int16, device=out.device)
-        flat = noise.view(-1)
-        integers = torch.empty(min(_BLOCK, flat.numel()), dtype=torch.int64, device=out.device)
-        for start in range(0, flat.numel(), _BLOCK):
-            block = integers[: flat.numel() - start].random_(generator=generator)
-            flat[start : start + _BLOCK] = table.steps(block)
-        noise += _levels(image)
-        torch.div(noise.clamp_(-STEPS * self.reach, STEPS * (self.reach + 1)), STEPS, out=out)
+        table = grid_table(float(self.sigma), STEPS * (self.reach + 1))
+        level, words = _levels(image), Words(generator)
+        for block in in_blocks(out):
+            noisy = table.draw(words, block.numel()).view(block.shape).add_(level)
+            block.copy_(noisy.clamp_(-STEPS * self.reach, STEPS * (self.reach + 1))).div_(STEPS)
 
     @override
     def parameters(self) -> dict[str, Any]:
@@ -126,8 +122,9 @@ def _levels(image: torch.Tensor) -> torch.Tensor:
     """Return an image's values in steps of 1/255, as int16; refuse values off that grid."""
     scaled = image * STEPS
     level = torch.round(scaled)
+    lowest, highest = torch.aminmax(level)
     # Written so that NaN fails too.
-    if not bool(((scaled - level).abs() <= _NEAR).all()) or not bool(((level >= 0) & (level <= STEPS)).all()):
+    if not (float((scaled - level).abs_().max()) <= _NEAR and float(lowest) >= 0 and float(highest) <= STEPS):
         raise InvalidImageError(
             "float-safe noise needs 8-bit images: values k/255 with k = 0 .. 255; round the image to them, or use "
             "Gaussian noise"
