@@ -39,4 +39,4 @@ class Choice:
 
 def shown(seconds: float) -> str:
     """Return a time per vote as a reader would say it: 47 µs, 1.23 ms."""
-    return f"{seconds * 1e6:.0f} µs" if seconds < 1e-3 else f"{seconds * 1e3:.3g} ms"
+    return f"{seconds * 1e6:.0f} µs" if seconds < 9.995e-4 else f"{seconds * 1e3:.3g} ms"
