@@ -48,6 +48,6 @@ def _noisy(engine: Engine, noise: NoiseLaw) -> torch.Tensor:
     """Return a batch of the size that the engine likes, from a stream that no vote is drawn from."""
     generator = torch.Generator().manual_seed(0)
     batch = torch.empty((engine.best_rows, *engine.example.shape))
-    for piece in batch.split(_CHUNK):
+    for piece in torch.split(batch, _CHUNK):
         noise.perturb(engine.example, piece, generator)
     return batch
