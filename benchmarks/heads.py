@@ -14,8 +14,8 @@ from benchmarks.networks import CIFAR_MEAN, CIFAR_STD, settle
 from benchmarks.ours import Ours
 from benchmarks.report import Part, shown, table, verdict
 from benchmarks.settings import N0, NUM_CLASSES, Settings
+from smoothcert.engines import single_threaded_torch
 from smoothcert.networks import forward_flops
-from smoothcert.sampling import single_threaded_torch
 
 SINGLE, HEADS, SEPARATE = "one network", "one network with heads", "separate networks"
 MOST_OF_SEPARATE = 0.5

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
+from smoothcert.visible import visible
+
 _SILENT_SECONDS = 2.0
 _LINE_SECONDS = 10.0
 _BAR_SECONDS = 1.0  # between estimates of the time left
@@ -35,14 +37,28 @@ def progress(title: str, total: int, *, shown: bool | None = None) -> Iterator[P
         total: number of items.
         shown: False shows nothing; None shows it only on a terminal.
     """
-    terminal = sys.stderr.isatty()
-    if shown is False or (shown is None and not terminal):
+    if not _is_shown(shown):
         yield _silent
-    elif terminal:
+    elif sys.stderr.isatty():
         with _bar(title, total) as bar:
             yield bar
     else:
         yield _Lines(title, total)
+
+
+def tell(line: str, *, shown: bool | None = None) -> None:
+    """Write a line about a job that begins, where its progress is shown.
+
+    Args:
+        line: what to say; what cannot be seen in it is shown as an escape.
+        shown: as for `progress`.
+    """
+    if _is_shown(shown):
+        print(visible(line), file=sys.stderr, flush=True)
+
+
+def _is_shown(shown: bool | None) -> bool:
+    return sys.stderr.isatty() if shown is None else shown
 
 
 def _silent(done: int, note: str, left: TimeLeft | None = None) -> None:

@@ -36,17 +36,17 @@ def test_names_say_the_kind_of_device_unless_it_is_the_cpu():
 def test_a_recorded_name_builds_the_same_engine_again():
     model = elsewhere()
     for name in ("auto", "torch", "torch@meta"):
-        assert engine_rule(name, model, IMAGE, planned_votes=10**12) == "torch@meta"
+        assert engine_rule(name, model, IMAGE) == "torch@meta"
     assert build_engine("torch@meta", model, 3, IMAGE).engine_name == "torch@meta"
-    assert engine_rule("torch", nn.Linear(4, 3), IMAGE, planned_votes=1) == "torch"
+    assert engine_rule("torch", nn.Linear(4, 3), IMAGE) == "torch"
 
 
 def test_a_name_of_another_device_is_refused():
     """The votes of a run that began there could not be continued here: the noise is another."""
     with pytest.raises(InvalidArgumentError, match=r"'torch@cuda' needs the model on cuda, but it is on cpu"):
-        engine_rule("torch@cuda", nn.Linear(4, 3).eval(), IMAGE, planned_votes=1)
+        engine_rule("torch@cuda", nn.Linear(4, 3).eval(), IMAGE)
     with pytest.raises(UnknownNameError, match="unknown engine 'fast@cuda'"):
-        engine_rule("fast@cuda", nn.Linear(4, 3).eval(), IMAGE, planned_votes=1)
+        engine_rule("fast@cuda", nn.Linear(4, 3).eval(), IMAGE)
 
 
 def test_a_run_made_elsewhere_is_not_resumed_here(tmp_path, monkeypatch):

@@ -13,7 +13,7 @@ from torch import nn
 
 import smoothcert as sc
 from marks import needs_openvino
-from smoothcert.engines import ENGINES, EngineUnavailableError, Workload, build_engine
+from smoothcert.engines import ENGINES, EngineUnavailableError, build_engine
 from smoothcert.engines.onnx_export import exported
 from smoothcert.engines.runtimes import openvino as runtime
 from smoothcert.errors import CheckpointError, ManifestMismatchError
@@ -229,11 +229,6 @@ def test_nothing_is_reported_to_anybody():
     """Its telemetry would tell a server of every import."""
     imported_openvino()
     assert "openvino_telemetry" not in sys.modules
-
-
-def test_auto_never_chooses_it():
-    workload = Workload(MODELS["panel"], torch.full(SHAPES["panel"], 0.5), 10**12)
-    assert ENGINES["openvino"].preference(workload) == 0
 
 
 @needs_openvino

@@ -255,7 +255,7 @@ def test_the_engine_of_callables_refuses_modules_by_name():
         InvalidArgumentError, match=r"engine callable cannot run this model: it is a torch module"
     ):
         certified(NET, engine="callable")
-    assert engine_rule("auto", NET, IMAGE, 10) == "torch"
+    assert engine_rule("auto", NET, IMAGE) == "torch"
 
 
 class Holds:

@@ -21,7 +21,7 @@ def sampler(engine, on_nan="raise"):
 
 def probe(model, shape=(6,), on_nan="raise", rows=64):
     image = torch.full(shape, 0.5)
-    engine = build_engine(engine_rule("auto", model, image, 1), model, 3, image)
+    engine = build_engine(engine_rule("auto", model, image), model, 3, image)
     check_fixed_function(sampler(engine, on_nan), image, rows=rows)
 
 

@@ -61,7 +61,7 @@ def honest_at_first(act):
 
 def maker(model=in_python, on_nan="raise"):
     def make():
-        engine = build_engine(engine_rule("auto", model, IMAGE, 1), model, 3, IMAGE)
+        engine = build_engine(engine_rule("auto", model, IMAGE), model, 3, IMAGE)
         return Sampler(engine, sc.Gaussian(0.5), seed=3, batch_size=128, on_nan=on_nan)
 
     return make

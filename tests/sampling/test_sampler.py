@@ -27,7 +27,7 @@ def chunk(index=0, phase="estimate", number=0, votes=CHUNK_VOTES):
 
 def make(model=linear, noise=None, batch_size=1_000, **how):
     return Sampler(
-        build_engine(engine_rule("auto", model, torch.zeros(1), 1), model, CLASSES, torch.zeros(1)),
+        build_engine(engine_rule("auto", model, torch.zeros(1)), model, CLASSES, torch.zeros(1)),
         noise or Gaussian(0.5),
         seed=SEED,
         batch_size=batch_size,

@@ -12,14 +12,15 @@ import torch
 from smoothcert.arguments import check_kind, is_whole
 from smoothcert.certificates.asked import Asked
 from smoothcert.certificates.certification import Certification
-from smoothcert.certificates.identity import Subject, is_settled, subjects_of
+from smoothcert.certificates.identity import Subject, subjects_of
 from smoothcert.certificates.images import check_image
+from smoothcert.certificates.kept_engine import KeptEngine
 from smoothcert.certificates.panel_certification import PanelCertification
 from smoothcert.certificates.prediction import PredictionPlan
 from smoothcert.certificates.procedure import Procedure
 from smoothcert.certificates.procedures.fixed import FixedSample
 from smoothcert.certificates.trained_for import TrainedFor
-from smoothcert.engines import Engine, Model, build_engine, engine_rule
+from smoothcert.engines import Choice, Model, Workload
 from smoothcert.ensembles import HoldoutUse
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import as_model, refuse_training_mode
@@ -78,7 +79,7 @@ class SmoothedClassifier:
         # Of a file or a factory of the user's own: what a run's manifest says about it, and where its weights are.
         self.source: dict[str, Any] | None = None
         self.weights: Path | None = None
-        self._last_engine: tuple[Any, Engine] | None = None
+        self._kept = KeptEngine()
 
     def __repr__(self) -> str:
         kind = type(self.model).__qualname__
@@ -203,6 +204,18 @@ class SmoothedClassifier:
             ]
         )
 
+    def engine_choice(self, example: torch.Tensor, planned_votes: int) -> Choice:
+        """Return what "auto" takes, by measurement where so many votes would take long; later questions keep to it.
+
+        Args:
+            example: one of the images, as `check_image` returned it.
+            planned_votes: in all.
+        """
+        noise = self.noise.for_shape(example.shape)
+        about = (tuple(subject.identity for subject in subjects_of(self.model)), noise.describe())
+        workload = Workload(self.model, example, planned_votes)
+        return self._kept.choice(workload, self.num_classes, noise, about)
+
     def check_image(self, image: Any, *, alone: bool = False) -> torch.Tensor:
         """Return an image as a tensor, refusing one that this classifier does not take.
 
@@ -254,37 +267,18 @@ class SmoothedClassifier:
         example: torch.Tensor,
     ) -> dict[str, Any]:
         """Return the arguments of a `VoteSource`."""
-        seed = check_seed(seed)
-        models = tuple(subject.identity for subject in subjects)
+        seed, workload = check_seed(seed), Workload(self.model, example, planned_votes)
+        about = (tuple(subject.identity for subject in subjects), law)
+        used, choice = self._kept.engine(engine, workload, self.num_classes, noise, about)
         return {
-            "engine": self._engine(engine, models, example, planned_votes, noise, law),
+            "engine": used,
+            "choice": choice,
             "noise": noise,
             "seed": seed,
             "on_nan": self.on_nan,
             "first_phase": first_phase,
             "planned_votes": planned_votes,
         }
-
-    def _engine(
-        self,
-        name: str,
-        models: tuple[str, ...],
-        example: torch.Tensor,
-        planned_votes: int,
-        noise: NoiseLaw,
-        law: dict[str, Any],
-    ) -> Engine:
-        """Return an engine, the last one again if it is about the same weights: building one takes seconds."""
-        check_kind("engine", name, str, "the name of an engine, or auto")
-        wanted = engine_rule(name, self.model, example, planned_votes)
-        identity = (wanted, models, example.shape, law)
-        last = self._last_engine
-        # A copy of what may have been exchanged unseen is made anew; what calls the model itself cannot be old.
-        sure = last is not None and (last[1].as_is or all(map(is_settled, models)))
-        if last is None or last[0] != identity or not sure:
-            engine = build_engine(wanted, self.model, self.num_classes, example, noise)
-            last = self._last_engine = (identity, engine)
-        return last[1]
 
 
 def _refuse_panel(subjects: tuple[Subject, ...]) -> tuple[Subject, ...]:

@@ -1,4 +1,6 @@
 from .allowed_difference import allowed_difference, same_answers
+from .choice import Choice
+from .choosing import choose_engine
 from .early_exit_engine import EarlyExitEngine
 from .engine import Engine, name_on
 from .known import ENGINES
@@ -7,6 +9,7 @@ from .processor import Processor, this_processor
 from .resolve import build_engine, engine_rule
 from .runtimes.callable import CallableEngine
 from .runtimes.torch import TorchEngine
+from .threads import single_threaded_torch
 from .turns import turn
 from .unavailable import EngineUnavailableError
 from .workload import Model, Workload, device_of, rows_in_cache
@@ -14,6 +17,7 @@ from .workload import Model, Workload, device_of, rows_in_cache
 __all__ = [
     "ENGINES",
     "CallableEngine",
+    "Choice",
     "EarlyExitEngine",
     "Engine",
     "EngineUnavailableError",
@@ -23,6 +27,7 @@ __all__ = [
     "Workload",
     "allowed_difference",
     "build_engine",
+    "choose_engine",
     "device_of",
     "engine_rule",
     "exported",
@@ -30,6 +35,7 @@ __all__ = [
     "name_on",
     "rows_in_cache",
     "same_answers",
+    "single_threaded_torch",
     "this_processor",
     "turn",
 ]

@@ -60,9 +60,13 @@ class Engine(ABC):
             cls.registered_name = name_of(cls)
 
     @classmethod
-    def preference(cls, workload: Workload) -> int:
-        """Return how much "auto" wants this engine for a job, more for a better one; 0, the default, is never."""
-        return 0
+    def setup_seconds(cls, workload: Workload) -> float | None:
+        """Return how long making this engine takes, about, where "auto" may take it for a job.
+
+        0 is the plain engine, which "auto" takes without looking at others where a job is small; None, the default, is
+        never taken unasked. Engines of other packages are not asked.
+        """
+        return None
 
     def __init__(
         self, model: Model, num_classes: int, example: torch.Tensor, device: torch.device | None = None

@@ -1,4 +1,4 @@
-"""From an engine's name to the engine, and the fixed rule behind "auto"."""
+"""From an engine's name to the engine."""
 
 from __future__ import annotations
 
@@ -21,12 +21,23 @@ from smoothcert.visible import brief
 _log = logging.getLogger("smoothcert")
 
 
-def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: int) -> str:
-    """Return the engine to try: `name` itself, or for "auto" a fixed rule, so that a resume chooses alike.
+def candidates(workload: Workload) -> dict[str, float]:
+    """Return this package's engines that "auto" may take for a model, by the seconds that making each takes.
 
-    The rule: of this package's engines the one that wants the job most; an installed package does not change what a
-    run without a name is made with. No clock is read. For a model on another device than the CPU the name says so
-    ("torch@cuda"), as a certificate does; such a name is taken for a model on that kind of device only.
+    The first one, which costs nothing, is the plain one. An installed package does not change what a run without a
+    name is made with.
+    """
+    own = (known for known in ENGINES if ENGINES.package_of(known) is None)
+    setup = {known: ENGINES[known].setup_seconds(workload) for known in own}
+    able = [(seconds, known) for known, seconds in setup.items() if seconds is not None]
+    return {known: seconds for seconds, known in sorted(able)}
+
+
+def engine_rule(name: str, model: Model, example: torch.Tensor) -> str:
+    """Return the engine to try: `name` itself, or for "auto" the plain one; no clock is read.
+
+    For a model on another device than the CPU the name says so ("torch@cuda"), as a certificate does; such a name is
+    taken for a model on that kind of device only.
     """
     device = device_of(model)
     if name != "auto":
@@ -51,9 +62,7 @@ def engine_rule(name: str, model: Model, example: torch.Tensor, planned_votes: i
                 f"one of {able}"
             )
         return name_on(wanted, device)
-    workload = Workload(model, example, planned_votes)
-    own = [known for known in ENGINES if ENGINES.package_of(known) is None]
-    return name_on(max(own, key=lambda known: ENGINES[known].preference(workload)), device)
+    return name_on(next(iter(candidates(Workload(model, example, 0)))), device)
 
 
 def build_engine(
@@ -73,7 +82,7 @@ def build_engine(
     wanted: str | None = name.partition("@")[0]
     while wanted is not None:
         try:
-            engine = _built(wanted, model, num_classes, example, noise)
+            engine = proven_engine(wanted, model, num_classes, example, noise)
             break
         except EngineUnavailableError as error:
             reason = reason or error
@@ -82,7 +91,7 @@ def build_engine(
             if wanted is not None and holds_onnx(model) and not ENGINES[wanted].runs_onnx_files:
                 wanted = None
     else:
-        rule = engine_rule("auto", model, example, 1)
+        rule = engine_rule("auto", model, example)
         fix = "there is no other for it" if rule == name else f"leave the engine out, or choose {rule}"
         raise InvalidArgumentError(f"engine {name} cannot run this model: {reason}; {fix}")
     if reason is not None:
@@ -91,9 +100,13 @@ def build_engine(
     return engine
 
 
-def _built(
+def proven_engine(
     name: str, model: Model, num_classes: int, example: torch.Tensor, noise: NoiseLaw | None
 ) -> Engine:
+    """Return the engine called `name`, whose answers are the model's; arguments as for `build_engine`.
+
+    `EngineUnavailableError` says why there is none.
+    """
     kind = ENGINES[name]
     if ENGINES.package_of(name) is None:
         engine = _made(kind, model, num_classes, example)

@@ -11,19 +11,21 @@ import torch
 from torch import nn
 
 from smoothcert.engines.turns import turn
-from smoothcert.networks import forward_flops, whole_parts
+from smoothcert.networks import forward_flops, holds_onnx, whole_parts
 
 Model = Callable[[torch.Tensor], Any]
 
 _BATCH_VALUES = 2**17  # float32 values per batch: larger ones were slower on every network measured
 _UNIT, _MOST_ROWS = 64, 1024
+_LEAST_SPEED = 5e9  # floating-point operations per second of a core: networks as small as LeNet reach it
+_OF_A_FILE = 1e8  # operations of a vote
 
 
 @dataclass(frozen=True)
 class Workload:
     """A model and the votes planned with it.
 
-    Not a measurement: no clock is read, so that the same job is always done by the same engine.
+    Not a measurement: no clock is read.
 
     Args:
         model: any callable from batch to logits.
@@ -54,6 +56,15 @@ class Workload:
         except Exception:  # the model's own code; the probe will name the trouble with the image
             return 0.0
         return float(self.votes * cost)
+
+    @property
+    def most_seconds(self) -> float:
+        """Seconds of one core that all votes take at most, about; 0 where nothing tells.
+
+        Of an ONNX file, whose operations are not counted, as much as of a network of a hundred layers.
+        """
+        uncounted = self.votes * _OF_A_FILE if holds_onnx(self.model) else 0.0
+        return (self.operations or uncounted) / _LEAST_SPEED
 
 
 def device_of(model: Model) -> torch.device:

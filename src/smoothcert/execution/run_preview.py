@@ -27,7 +27,7 @@ class RunPreview:
         pilot: the votes of the trial.
         images: number of images of the run.
         set_up: seconds until the first vote.
-        engine: name of the engine.
+        engine: name of the engine, and why it was taken where that was left open.
         memory_mb: what the run is expected to take up, in MB.
         trial_seconds: how long the trial was to take.
         autocast_gain: how many times as fast the engine autocast is; 1 where it was not tried.

@@ -10,7 +10,6 @@ from .probe import check_fixed_function
 from .process_sampler import ProcessSampler
 from .run_schedule import Sampling
 from .sampler import Sampler
-from .threads import single_threaded_torch
 from .vote_log import MOST_VOTES, ON_NAN, no_class, pack, tallied, unpack
 from .vote_source import VoteSource, check_batch_size
 
@@ -38,7 +37,6 @@ __all__ = [
     "chunk_borders",
     "no_class",
     "pack",
-    "single_threaded_torch",
     "tallied",
     "unpack",
 ]

@@ -20,13 +20,13 @@ from typing import Any, Self
 import torch
 
 from smoothcert.arguments import is_whole, usable_cores
+from smoothcert.engines import single_threaded_torch
 from smoothcert.errors import InvalidArgumentError, WorkerError
 from smoothcert.networks import MIN_ROWS
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
 from smoothcert.sampling.control import Control
 from smoothcert.sampling.process_sampler import ProcessSampler, can_fork
 from smoothcert.sampling.sampler import Sampler
-from smoothcert.sampling.threads import single_threaded_torch
 from smoothcert.visible import brief
 
 MOST_WORKERS = 1_024

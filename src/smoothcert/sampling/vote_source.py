@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from smoothcert.arguments import is_whole
-from smoothcert.engines import Engine
+from smoothcert.engines import Choice, Engine
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling.comparison import refuse_other_votes
@@ -36,6 +36,7 @@ class VoteSource:
         on_nan: what NaN logits do, see `Sampler`.
         first_phase: the first stream of votes.
         planned_votes: how many there may be, for choices about speed.
+        choice: what "auto" took the engine for; None where it was asked for by name.
     """
 
     engine: Engine
@@ -44,6 +45,13 @@ class VoteSource:
     on_nan: str
     first_phase: str
     planned_votes: int
+    choice: Choice | None = None
+
+    @property
+    def engine_told(self) -> str:
+        """Which engine draws the votes, and why it was taken where that was left open, for a person."""
+        name, choice = self.engine.engine_name, self.choice
+        return name if choice is None or choice.name != name else f"{name} ({choice.reason()})"
 
     def check(self, images: Mapping[int, torch.Tensor], *, batch_size: int) -> None:
         """Refuse a model that is not a fixed function of an image, or an engine that answers otherwise than it.

@@ -10,10 +10,10 @@ import torch
 from numpy.typing import NDArray
 
 from smoothcert.arguments import check_whole
+from smoothcert.engines import single_threaded_torch
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from smoothcert.networks import answer_of
 from smoothcert.noise import NoiseLaw
-from smoothcert.sampling import single_threaded_torch
 from smoothcert.seeding import KeyedGenerator
 from smoothcert.theory.noisy_copies import noisy_batches
 

@@ -13,11 +13,11 @@ from torch import nn
 
 from smoothcert.arguments import check_whole
 from smoothcert.data import Dataset
+from smoothcert.engines import single_threaded_torch
 from smoothcert.errors import InvalidArgumentError, ModelOutputError
 from smoothcert.networks import padded
 from smoothcert.noise import NoiseLaw
 from smoothcert.progress import progress
-from smoothcert.sampling import single_threaded_torch
 from smoothcert.seeding import KeyedGenerator
 from smoothcert.theory.noisy_copies import noisy_batches
 

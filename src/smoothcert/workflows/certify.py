@@ -25,7 +25,7 @@ from smoothcert.data import Dataset, TorchData, check_indices
 from smoothcert.ensembles import refuse_overlap
 from smoothcert.errors import EngineDisagreementError, UnsoundModelError
 from smoothcert.execution import certify_images
-from smoothcert.progress import progress
+from smoothcert.progress import progress, tell
 from smoothcert.sampling import COMPARED_CHUNKS, check_batch_size, check_workers
 from smoothcert.store import (
     PanelWriter,
@@ -67,7 +67,7 @@ def certify(
         alpha: error probability per image, one-sided.
         seed: None draws a secret one and records it; on resume the recorded one is used.
         indices: images of the data set; all by default.
-        engine: "auto" or the name of an engine.
+        engine: the name of an engine, or "auto", the fastest one for a long job; on resume the recorded one.
         workers: threads; one per core by default.
         batch_size: most rows per forward pass; does not change any vote.
         out: run folder; None keeps the run in memory.
@@ -166,6 +166,7 @@ class Order:
     ) -> None:
         """Certify what the run folders do not hold yet."""
         left = [index for index in self.chosen if index not in writer.done]
+        tell(f"engine {certification.engine_told}", shown=shown)
         try:
             with progress("certifying", len(left), shown=shown) as show:
                 certify_images(

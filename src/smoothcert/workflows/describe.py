@@ -10,7 +10,7 @@ from torch import nn
 
 from smoothcert.certificates import FixedSample, SmoothedClassifier, identities
 from smoothcert.data import Dataset
-from smoothcert.engines import Processor, device_of, engine_rule, this_processor, turn
+from smoothcert.engines import Processor, device_of, this_processor, turn
 from smoothcert.networks import (
     as_logits,
     multiply_adds_of,
@@ -45,6 +45,8 @@ class Description:
         trained_on: names of data sets; none where nobody told.
         identity: what certificates call it.
         engine: that "auto" takes for one image by CERTIFY.
+        engine_reason: why, in words.
+        engine_costs: seconds of one core per vote, by engine; none where such a job is too short to measure any.
         precision: what it is calculated in where that is less than float32; else None.
         processor: what this one has instructions for below float32; not what the model is run in.
         image: what was asked about.
@@ -65,6 +67,8 @@ class Description:
     trained_on: tuple[str, ...]
     identity: str
     engine: str
+    engine_reason: str
+    engine_costs: dict[str, float]
     precision: str | None
     processor: Processor
     image: str
@@ -94,6 +98,7 @@ def describe(classifier: SmoothedClassifier, dataset: Dataset | None = None) -> 
     if dataset is not None and is_unknown(classifier):
         line = doubtful_normalisation(classifier, dataset, range(len(dataset)))
     trained, source = classifier.trained_for, classifier.source
+    choice = classifier.engine_choice(image, votes)
     return Description(
         kind="folder" if source is None else str(source["kind"]),
         network=type(model).__name__,
@@ -107,7 +112,9 @@ def describe(classifier: SmoothedClassifier, dataset: Dataset | None = None) -> 
         noise=classifier.noise.describe(),
         trained_on=() if trained is None else trained.datasets,
         identity=identities(model)[0],
-        engine=engine_rule("auto", model, image, votes),
+        engine=choice.name,
+        engine_reason=choice.reason(),
+        engine_costs=dict(choice.costs),
         precision=precision_of(model),
         processor=this_processor(),
         image="a grey image" if dataset is None else f"image 0 of {dataset.name}",

@@ -74,7 +74,7 @@ def preview_run(
             pilot=pilot,
             images=len(indices),
             set_up=set_up,
-            engine=certification.engine.engine_name,
+            engine=certification.engine_told,
             memory_mb=_memory_mb(rows, example.numel(), here),
             trial_seconds=seconds,
         )

@@ -10,12 +10,12 @@ from torch import nn
 
 from smoothcert.certificates import Procedure, load_classifier
 from smoothcert.data import Dataset
+from smoothcert.engines import single_threaded_torch
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders import ModelCard, load_checkpoint
 from smoothcert.networks import forward_flops, multi_head_of
 from smoothcert.noise import noise_from
 from smoothcert.report import Summary, SweepRow
-from smoothcert.sampling import single_threaded_torch
 from smoothcert.seeding import generator_for
 from smoothcert.training import TrainConfig, head_accuracies, holdout_copies
 from smoothcert.workflows.certify import certify

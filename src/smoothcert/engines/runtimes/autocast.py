@@ -27,6 +27,6 @@ class AutocastEngine(TorchEngine):
         return BFLOAT16
 
     @classmethod
-    def preference(cls, workload: Workload) -> int:
-        """Return 0: another classifier is for those who ask for it."""
-        return 0
+    def setup_seconds(cls, workload: Workload) -> float | None:
+        """Return None: another classifier is for those who ask for it."""
+        return None

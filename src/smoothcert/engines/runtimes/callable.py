@@ -28,9 +28,9 @@ class CallableEngine(Engine):
     takes_parts: ClassVar[bool] = False
 
     @classmethod
-    def preference(cls, workload: Workload) -> int:
-        """Return more than 0 for what is no torch module: no other engine runs it."""
-        return 0 if isinstance(workload.model, nn.Module) else 1
+    def setup_seconds(cls, workload: Workload) -> float | None:
+        """Return 0 for what is no torch module: no other engine runs it."""
+        return None if isinstance(workload.model, nn.Module) else 0.0
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         if isinstance(model, nn.Module):

@@ -21,7 +21,8 @@ from smoothcert.networks import MIN_ROWS, as_logits
 class CompiledEngine(Engine):
     """A module compiled by torch for any number of rows, weights frozen into the code where that hides no NaN.
 
-    Needs a C++ compiler on the CPU. Compiling takes seconds to minutes, so "auto" never chooses it. Frozen weights
+    Needs a C++ compiler on the CPU. Compiling takes a minute or more, and on no network measured was it faster than
+    torch and ONNX Runtime both, so "auto" never chooses it. Frozen weights
     are much faster, but let oneDNN fuse convolutions with activations that turn NaN into 0 (torch 2.13): then the
     weights stay outside.
     """

@@ -20,6 +20,6 @@ class EagerEngine(TorchEngine):
     _folds: ClassVar[bool] = False
 
     @classmethod
-    def preference(cls, workload: Workload) -> int:
-        """Return 0: the torch engine calls the model itself too where it must."""
-        return 0
+    def setup_seconds(cls, workload: Workload) -> float | None:
+        """Return None: the torch engine calls the model itself too where it must."""
+        return None

@@ -6,12 +6,16 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 import torch
-from torch import nn
 from typing_extensions import override
 
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
-from smoothcert.engines.onnx_export import exported, module_on_cpu, refuse_several_answers
+from smoothcert.engines.onnx_export import (
+    export_seconds,
+    exported,
+    module_on_cpu,
+    refuse_several_answers,
+)
 from smoothcert.engines.quantized_parts import proven_runs
 from smoothcert.engines.unavailable import EngineUnavailableError
 from smoothcert.engines.workload import Model, Workload
@@ -26,12 +30,7 @@ from smoothcert.networks import (
     runs_known_code,
 )
 
-EXPORT_PAYS = 8e12
-"""Floating-point operations from which the seconds of exporting are won back.
-
-Folded, channels-last torch is within a tenth of ONNX Runtime on the networks measured, so only half a minute of
-forward passes on two cores or more is worth an export.
-"""
+_STAND_IN_SECONDS = 0.1  # where a quantised network names another engine, this one comes after it
 
 
 class OnnxEngine(Engine):
@@ -46,14 +45,12 @@ class OnnxEngine(Engine):
     package: ClassVar[str | None] = "onnxruntime"
 
     @classmethod
-    def preference(cls, workload: Workload) -> int:
-        """Return more than torch does, for a module on the CPU and votes that win back the seconds of exporting."""
-        if any(part.precision != INT8 for part in quantized_parts(workload.model)):
-            return 0
-        if holds_onnx(workload.model):
-            return 2
-        exportable = isinstance(workload.model, nn.Module) and workload.device.type == "cpu"
-        return 2 if exportable and workload.operations >= EXPORT_PAYS else 0
+    @override
+    def setup_seconds(cls, workload: Workload) -> float | None:
+        parts = list(quantized_parts(workload.model))
+        if parts:
+            return _STAND_IN_SECONDS if all(part.precision == INT8 for part in parts) else None
+        return 0.0 if holds_onnx(workload.model) else export_seconds(workload)
 
     @classmethod
     @override

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import ClassVar
 
 import torch
@@ -12,12 +13,13 @@ from typing_extensions import override
 from smoothcert.engines.agreement import refuse_other_answers
 from smoothcert.engines.engine import Engine
 from smoothcert.engines.nan_keeping_nodes import with_nan_keeping_nodes
-from smoothcert.engines.onnx_export import exported, module_on_cpu
+from smoothcert.engines.onnx_export import export_seconds, exported, module_on_cpu
 from smoothcert.engines.quantized_parts import proven_runs, with_runs
 from smoothcert.engines.unavailable import EngineUnavailableError, refuse_not_understood
 from smoothcert.engines.workload import Model, Workload
 from smoothcert.errors import CheckpointError
 from smoothcert.networks import (
+    INT8,
     MIN_ROWS,
     OpenvinoGraph,
     QuantizedNetwork,
@@ -28,6 +30,7 @@ from smoothcert.networks import (
     quantized_parts,
 )
 
+_COMPILING_SECONDS = 1.0  # of a graph, for three numbers of rows
 _MIDDLE = 4 * MIN_ROWS  # rows of a pass for what remains of a batch
 
 
@@ -44,10 +47,18 @@ class OpenvinoEngine(Engine):
     package: ClassVar[str | None] = "openvino"
 
     @classmethod
-    def preference(cls, workload: Workload) -> int:
-        """Return the most where the model has a quantised network that was made for this engine, else 0."""
-        named = {part.runtime for part in quantized_parts(workload.model)}
-        return 3 if cls.registered_name in named else 0
+    @override
+    def setup_seconds(cls, workload: Workload) -> float | None:
+        parts, model = list(quantized_parts(workload.model)), workload.model
+        if parts:
+            named = any(part.precision != INT8 or part.runtime == cls.registered_name for part in parts)
+            return 0.0 if named else None
+        if not isinstance(model, nn.Module) or find_spec("openvino") is None:
+            return None
+        if holds_onnx(model):
+            return None if onnx_of(model) is None else _COMPILING_SECONDS
+        export = export_seconds(workload)
+        return None if export is None else export + _COMPILING_SECONDS
 
     @classmethod
     @override

@@ -16,7 +16,7 @@ from smoothcert.engines.engine import Engine
 from smoothcert.engines.turns import alone
 from smoothcert.engines.unavailable import EngineUnavailableError, refuse_not_understood
 from smoothcert.engines.workload import Model, Workload, device_of
-from smoothcert.networks import Composite, answer_of, as_logits, is_understood, same_places
+from smoothcert.networks import Composite, answer_of, as_logits, holds_onnx, is_understood, same_places
 
 
 class TorchEngine(Engine):
@@ -32,9 +32,10 @@ class TorchEngine(Engine):
     _folds: ClassVar[bool] = True
 
     @classmethod
-    def preference(cls, workload: Workload) -> int:
-        """Return the preference of what works for every module."""
-        return 1 if isinstance(workload.model, nn.Module) else 0
+    @override
+    def setup_seconds(cls, workload: Workload) -> float | None:
+        is_torch = isinstance(workload.model, nn.Module) and not holds_onnx(workload.model)
+        return 0.0 if is_torch else None
 
     def __init__(self, model: Model, num_classes: int, example: torch.Tensor) -> None:
         if not isinstance(model, nn.Module):

@@ -30,7 +30,7 @@ def describe_lines(told: Mapping[str, Any], title: str) -> Iterator[str]:
         "trained on": ", ".join(told["trained_on"]) or "not told",
         "noise": f"{told['noise']['name']} {in_words(noise)}",
         "identity": told["identity"],
-        "engine (auto)": told["engine"],
+        "engine (auto)": f"{told['engine']} ({told['engine_reason']})",
         "precision": told["precision"] or "the model's own (float32 in networks of this package)",
         "processor": _processor(told["processor"]),
         "answers": f"{_answers(told['answers'])} (64 noisy copies of {told['image']}; no certificate)",
