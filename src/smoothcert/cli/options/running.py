@@ -29,7 +29,7 @@ Seed = Annotated[
     typer.Option("--seed", help="Seed of all noise; drawn in secret by default, and told or recorded."),
 ]
 Workers = Annotated[int | None, typer.Option("--workers", help="Threads; one per core by default.")]
-Engine = Annotated[str, typer.Option("--engine", help=f"auto (the fastest, for a long run), {', '.join(engines.ENGINES)}.")]
+Engine = Annotated[str, typer.Option("--engine", help=f"auto, {', '.join(engines.ENGINES)}.")]
 BatchSize = Annotated[
     int | None, typer.Option("--batch-size", help="Most rows per forward pass; changes no vote.")
 ]
