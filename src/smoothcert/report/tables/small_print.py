@@ -70,7 +70,7 @@ def _warnings(summaries: Sequence[Summary]) -> Iterator[str]:
             yield unfinished_text(summary.name, summary.missing)
         if summary.run is not None and summary.run.share is not None:
             listed = len(summary.manifest["indices"])
-            yield f"{summary.name} is shard {summary.run.share} of a plan of {listed:,} images; merge puts them together."
+            yield f"{summary.name} is shard {summary.run.share} of a plan of {listed:,} images."
         if summary.failures:
             yield failed_text(summary.name, summary.failures, summary.images)
     if len({summary.reach.norm for summary in summaries} - {None}) > 1:
