@@ -42,8 +42,8 @@ def make() -> None:
     record(
         "many_images",
         about=f"Records of {IMAGES:,} images (16 + 48 votes each) drawn in {SHARDS} shards, merged, resumed from 15 of "
-        "them, analysed and exported: seconds and peak resident memory (MB) of each step in a process of its own, torch "
-        "included; the resumed run is the merged one.",
+        "them, analysed and exported: seconds and peak resident memory (MB) of each step in a process of its own, "
+        "torch included; the resumed run is the merged one.",
         seed=SEED,
         interval="none: one measurement, on a machine with other work",
         figures={"images": IMAGES, "shards": SHARDS, "most_megabytes": MOST_MEGABYTES, "steps": figures},

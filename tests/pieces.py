@@ -1,4 +1,4 @@
-"""Small runs to cut into pieces: twelve images of one row each, a linear network, and one that refuses bright images."""
+"""Small runs to cut into pieces: twelve small vectors, a linear network, and one that cannot answer dark images."""
 
 import dataclasses
 

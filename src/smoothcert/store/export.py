@@ -81,12 +81,12 @@ def inert_cell(cell: object) -> object:
 
 
 def _json(run: Run) -> bytes:
-    # Not by pandas, which rounds to 15 digits, and to nearest; and not all rows at once as objects, which take ten times
-    # the room of the file.
+    # Not by pandas, which rounds to 15 digits, and to nearest; and not all rows at once as objects, which take ten
+    # times the room of the file.
     frame = run.to_frame()
     parts = (frame.iloc[start : start + _ROWS].astype(object) for start in range(0, len(frame), _ROWS))
-    texts = (json.dumps(part.where(part.notna(), None).to_dict("records"), indent=1)[1:-2] for part in parts)
-    rows = ",".join(texts)
+    records = (part.where(part.notna(), None).to_dict("records") for part in parts)
+    rows = ",".join(json.dumps(some, indent=1)[1:-2] for some in records)
     return (f"[{rows}\n]\n" if rows else "[]\n").encode()
 
 

@@ -47,12 +47,12 @@ def field_differences(one: Mapping[str, Any], other: Mapping[str, Any]) -> list[
 
     Secret seeds are not told.
     """
-    shown = [
-        {key: value for key, value in each.items() if key not in ("indices", _SECRET)}
-        for each in (one, other)
-    ]
     secret = ["seed differs"] if one[_SECRET] != other[_SECRET] else []
-    return [*secret, *differences(*shown, text=_TEXT)]
+    return [*secret, *differences(_told(one), _told(other), _TEXT)]
+
+
+def _told(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    return {field: value for field, value in manifest.items() if field not in ("indices", _SECRET)}
 
 
 def _union(lists: Mapping[tuple[int, ...], Path]) -> list[int]:

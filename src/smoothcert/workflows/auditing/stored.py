@@ -111,9 +111,10 @@ class StoredRun:
     @property
     def share(self) -> Share | None:
         """The share of a plan that it says it is; None for a whole run, or for what is no share."""
+        noted = [value for field, value in self.origin if field == SHARD]
         try:
-            return Share.read(dict(self.origin)[SHARD])
-        except (KeyError, InvalidArgumentError):
+            return Share.read(noted[0]) if noted else None
+        except InvalidArgumentError:
             return None
 
     @property
