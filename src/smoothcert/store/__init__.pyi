@@ -16,9 +16,9 @@ from .places import begin, hold, refuse_other_share, stored_manifest, who_writes
 from .reach import reach_of
 from .rows import CertificateRow, CountsRow, FailureRow, VotesRow
 from .run import Run
-from .run_status import RunStatus, State, run_status
 from .run_writer import PanelWriter, RunWriter
 from .seal import manifest_digest, seal
+from .status import RunStatus, State, beating, run_status
 from .tsv import format_tsv, read_log, read_tsv
 
 __all__ = [
@@ -45,6 +45,7 @@ __all__ = [
     "Share",
     "State",
     "VotesRow",
+    "beating",
     "begin",
     "check_same",
     "differences",

@@ -11,7 +11,7 @@ from smoothcert.execution import Heartbeat
 from smoothcert.sampling import ImageFault
 from smoothcert.store.database import RunDatabase
 from smoothcert.store.rows import FailureRow
-from smoothcert.store.run_status import beating
+from smoothcert.store.status import beating
 
 
 class RunWriter:

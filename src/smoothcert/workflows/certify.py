@@ -137,22 +137,34 @@ class Order:
         classifier: what to certify, or a panel.
         dataset: images and labels.
         chosen: which of them.
-        example: the first of them.
+        first: the image by which the model is probed: the first of the run, or of the plan that they are a share of.
+        example: that image.
     """
 
     classifier: SmoothedClassifier
     dataset: Dataset
     chosen: Sequence[int]
+    first: int
     example: torch.Tensor
 
     @classmethod
-    def of(cls, classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int] | None) -> Order:
+    def of(
+        cls,
+        classifier: SmoothedClassifier,
+        dataset: Dataset,
+        indices: Sequence[int] | None,
+        first: int | None = None,
+    ) -> Order:
         """Check everything about classifier and images that needs no vote."""
         chosen = check_indices(dataset, indices)
         check_match(classifier, dataset, chosen)
         if classifier.fitted:
             refuse_overlap(classifier, dataset, chosen)
-        return cls(classifier, dataset, chosen, check_images(classifier, dataset, chosen))
+        example = check_images(classifier, dataset, chosen)
+        if first is None or first == chosen[0]:
+            return cls(classifier, dataset, chosen, chosen[0], example)
+        check_indices(dataset, [first])
+        return cls(classifier, dataset, chosen, first, classifier.check_image(dataset.image(first)))
 
     def checked(
         self,
@@ -162,9 +174,9 @@ class Order:
     ) -> Pace:
         """Check the model by its first votes."""
         pace = Pace(check_workers(workers), check_batch_size(batch_size, self.example, source.engine))
-        others = self.chosen[1:COMPARED_CHUNKS]
+        others = [index for index in self.chosen[:COMPARED_CHUNKS] if index != self.first]
         some = {index: self.classifier.check_image(self.dataset.image(index)) for index in others}
-        source.check({self.chosen[0]: self.example, **some}, batch_size=pace.batch_size)
+        source.check({self.first: self.example, **some}, batch_size=pace.batch_size)
         return pace
 
     def into(

@@ -51,7 +51,7 @@ def test_a_run_under_way_is_seen_by_others(tmp_path, monkeypatch):
     monkeypatch.setattr(RunWriter, "beat", watched)
     monkeypatch.setattr("smoothcert.execution.runner._BEAT_SECONDS", 0.0)
     monkeypatch.setattr("smoothcert.execution.runner._SHOW_SECONDS", 0.0)
-    certified(tmp_path / "run", procedure=sc.FixedSample(n0=64, n=6_400), batch_size=64)
+    certified(tmp_path / "run", procedure=sc.FixedSample(n0=64, n=640), batch_size=64)
     assert {status.state for status in seen} == {State.RUNNING}
     assert {status.pid for status in seen} == {os.getpid()}
     assert seen[0].beat.votes == 0
@@ -93,7 +93,7 @@ def test_nobody_is_kept_out_or_disturbed(stopped):
 def test_of_another_machine_only_its_heartbeat_tells(stopped, monkeypatch):
     signed(stopped, 1, host="elsewhere")
     assert run_status(stopped).state is State.RUNNING
-    monkeypatch.setattr("smoothcert.store.run_status._SILENT_SECONDS", -1.0)
+    monkeypatch.setattr("smoothcert.store.status._SILENT_SECONDS", -1.0)
     assert run_status(stopped).state is State.SILENT
     assert "on elsewhere, which cannot be asked from here" in said(stopped)
     (stopped / LOCK).write_text("no JSON")
@@ -120,7 +120,7 @@ def test_lost_workers_and_a_word_that_is_old(stopped, monkeypatch):
     beat = Heartbeat(1, 2, 30_000, 60.0, 500.0, 7_500.0, workers=3, workers_lost=1)
     with hold(stopped):
         database = sc.store.RunDatabase(stopped, writable=True)
-        database.save_heartbeat(sc.store.run_status.beating(beat))
+        database.save_heartbeat(sc.store.beating(beat))
         database.close()
         monkeypatch.setattr("smoothcert.report.tables.status_lines._STILL", 0.0)
         text = said(stopped)
