@@ -25,7 +25,7 @@ ModelFolder = Annotated[
 ModelOrPlan = Annotated[
     Path | None,
     path_argument(
-        "[MODEL]",
+        "MODEL",
         "Folder of a model or of an ensemble; or net.onnx; or a Python factory, package.module:factory or "
         "path/file.py:factory, whose code then runs. With --from, where the plan says by default.",
     ),
