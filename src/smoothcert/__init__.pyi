@@ -36,7 +36,7 @@ from .networks import Denoised, MultiHead, create_model
 from .noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, NoiseLaw, Uniform
 from .report import Comparison, RadiusDifference, compare, write_report
 from .sampling import Counts
-from .store import AttackedImage, AttackResults, Attempt, Run
+from .store import AttackedImage, AttackResults, Attempt, Run, RunPlan, RunStatus, merge_runs, run_status
 from .training import (
     AdvMacer,
     Consistency,
@@ -55,7 +55,17 @@ from .training import (
     load_recipe,
     train,
 )
-from .workflows import AuditReport, Finding, attack_images, audit, certify, certify_panel, quantize
+from .workflows import (
+    AuditReport,
+    Finding,
+    attack_images,
+    audit,
+    certify,
+    certify_panel,
+    certify_shard,
+    plan_run,
+    quantize,
+)
 
 __version__: str
 
@@ -99,6 +109,8 @@ __all__ = [
     "Recipe",
     "Results",
     "Run",
+    "RunPlan",
+    "RunStatus",
     "Sequential",
     "SmoothAdv",
     "SmoothMix",
@@ -115,6 +127,7 @@ __all__ = [
     "bounds",
     "certify",
     "certify_panel",
+    "certify_shard",
     "compare",
     "create_model",
     "errors",
@@ -127,7 +140,10 @@ __all__ = [
     "load_model",
     "load_recipe",
     "make_ensemble",
+    "merge_runs",
+    "plan_run",
     "quantize",
+    "run_status",
     "save_ensemble",
     "theory",
     "train",

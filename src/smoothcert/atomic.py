@@ -14,7 +14,7 @@ from smoothcert.errors import StoreError
 _EXCLUSIVELY = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-def write_atomically(path: Path, content: bytes | str) -> None:
+def write_atomically(path: Path, content: bytes | str, *, private: bool = False) -> None:
     """Write `content` to `path` so that a reader or a crash never sees half of it.
 
     Makes missing parent folders and keeps the mode of a file that it replaces. Not for devices, pipes or links: only
@@ -24,9 +24,11 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     Args:
         path: the file.
         content: its bytes, or text to be written as UTF-8; half characters of odd file names as backslashes.
+        private: whether only its owner may read it (mode 0600), whatever stood there before.
     """
     data = content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content
     mode = check_target(path)
+    mode = 0o600 if private else mode
     with _named(path):
         made = _make_folders(path.parent)
         # Not derived from the name: nobody can plant a link under it, and the longest names still fit.

@@ -36,7 +36,11 @@ class EngineDisagreementError(SmoothcertError, RuntimeError):
 
 
 class WorkerError(SmoothcertError, RuntimeError):
-    """A worker process died, or its model raised an error that cannot leave the process."""
+    """A worker process died, hangs, or raised an error that cannot leave the process."""
+
+
+class ModelRaisedError(WorkerError):
+    """A model raised, in a worker process, an error of its own kind, which cannot leave that process."""
 
 
 class DataError(SmoothcertError):

@@ -3,14 +3,80 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import socket
 import stat
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from smoothcert.errors import SmoothcertError
 
+_MOST_BYTES = 4_096  # of a lock file
+
 _held: set[int] = set()  # descriptors that a forked child has to close, or it would hold the lock too
+
+
+@dataclass(frozen=True)
+class Holder:
+    """The process that holds a folder, as it wrote it into its lock.
+
+    Args:
+        pid: of the process.
+        host: name of its machine.
+        started: when the process began, in ticks of that machine; None where the system does not tell.
+    """
+
+    pid: int
+    host: str
+    started: int | None
+
+    @property
+    def is_alive(self) -> bool | None:
+        """Whether it still runs; None for a process of another machine, of which nothing can be known from here."""
+        if self.host != socket.gethostname():
+            return None
+        try:
+            os.kill(self.pid, 0)
+        except (ProcessLookupError, OverflowError):
+            return False
+        except PermissionError:  # somebody else's
+            pass
+        return _started(self.pid) == self.started  # else another process has its number now
+
+
+def holder_of(folder: Path, file_name: str) -> Holder | None:
+    """Return who holds a folder, or held it when it was killed; None for nobody. Takes no lock.
+
+    Args:
+        folder: that is held.
+        file_name: of the lock in it.
+    """
+    try:
+        with (folder / file_name).open("rb") as file:
+            told = json.loads(file.read(_MOST_BYTES))
+        return Holder(int(told["pid"]), str(told["host"]), told["started"])
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, LookupError, TypeError):  # just being written, or by something else
+        return Holder(0, "", None)
+
+
+def _started(pid: int) -> int | None:
+    """Return when a process began, in ticks since the machine did; None where the system does not tell."""
+    try:
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def _sign(descriptor: int) -> None:
+    """Write into a lock whose it is."""
+    with contextlib.suppress(OSError):  # a full disk: then nobody can tell, and no more
+        os.ftruncate(descriptor, 0)
+        mine = Holder(os.getpid(), socket.gethostname(), _started(os.getpid()))
+        os.pwrite(descriptor, json.dumps(asdict(mine)).encode(), 0)
 
 
 @contextlib.contextmanager
@@ -40,6 +106,7 @@ def only_one_in(
     except OSError as failure:
         _remove(made)
         raise error(f"cannot write to {folder}: {failure.strerror or failure}") from failure
+    _sign(descriptor)
     if not with_children:
         _held.add(descriptor)
     try:

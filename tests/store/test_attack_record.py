@@ -11,7 +11,7 @@ import smoothcert as sc
 from smoothcert.errors import FormatError, SmoothcertError, StoreError
 from smoothcert.report.tables.attack_table import attack_lines, attack_rows, attack_to_json
 from smoothcert.store import read_attack
-from smoothcert.store.attack_record import AttackRecord
+from smoothcert.store.attacked.attack_record import AttackRecord
 from smoothcert.workflows import attack_images
 
 FILE = "attack.jsonl"

@@ -13,6 +13,7 @@ class Outcome(Enum):
     NO_LEAD = "abstained: the votes do not show that one class is more probable than every other"
     OUT_OF_REACH = "abstained: the votes show that the asked radius is out of reach"
     CAP_REACHED = "abstained: the votes ran out before the asked radius was either proven or ruled out"
+    FAILED = "failed: the model raised an error or answered with no number, so nothing is certified"
 
     def __str__(self) -> str:
         return self.value

@@ -25,6 +25,8 @@ COMMANDS = {
     "quantize": "quantize:quantize",
     "describe": "describe:describe",
     "certify": "certify:certify",
+    "status": "status:status",
+    "merge": "merge:merge",
     "predict": "predict:predict",
     "attack": "attack:attack",
     "audit": "audit:audit",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from smoothcert import certificates, report, workflows
+from smoothcert import certificates, data, report, store, workflows
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, PROCEDURE, choose_classifier, choose_procedure
+from smoothcert.cli.told.run import telling_how_to_continue, told_end
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.execution import TRIAL_SECONDS
 
@@ -49,12 +50,13 @@ class Preview:
 @opt.unfolded
 def certify(
     ctx: typer.Context,
-    model: opt.ModelFolder,
     own: opt.OwnModel,
     source: opt.Source,
     subset: opt.Subset,
     running: opt.Running,
     preview: Preview,
+    pieces: opt.Pieces,
+    model: opt.ModelOrPlan = None,
     out: Annotated[
         Path | None, opt.folder_option("--out", text="Run folder to write; needed but for --dry-run.")
     ] = None,
@@ -69,7 +71,9 @@ def certify(
 ) -> None:
     """Certify images of a data set, or of a file or folder of your own, into a run folder.
 
-    Killed at any moment, the same command with --resume continues and ends with the same certificates.
+    Killed at any moment, the same command with --resume continues and ends with the same certificates. Exit code 1: the
+    model failed on some images, which --resume tries again; 3: stopped by --max-votes or --max-minutes; 130: by Ctrl-C,
+    143: by SIGTERM, each with what was counted kept.
 
     Example:
 
@@ -85,35 +89,105 @@ def certify(
       --out runs/own
 
       smoothcert certify models/mine --dataset my.npz --every 20 --max 500 --out runs/mine
+
+      smoothcert certify models/mine --dataset cifar10 --data-dir data --plan runs/plan.json
+
+      smoothcert certify --from runs/plan.json --shard 3/16 --out runs/shard-3
     """
-    procedure = choose_procedure(PROCEDURE.given(ctx))
-    if out is None and not preview.dry_run:
+    pieces.refuse_beside(
+        {
+            "--procedure or what belongs to it": bool(set(PROCEDURE.given(ctx)) - {PROCEDURE.key}),
+            "--noise or what belongs to it": bool(NOISE.given(ctx)),
+            "choosing images": subset.is_chosen,
+            "--with-members": with_members,
+            "--dry-run": preview.dry_run,
+            **{
+                f"--{name}": _is_typed(ctx, name)
+                for name in ("procedure", "alpha", "seed", "engine", "split")
+            },
+        }
+    )
+    if out is None and not preview.dry_run and pieces.plan is None:
         raise InvalidArgumentError(
             "--out is missing; give the folder to write the run to, such as --out runs/a"
         )
+    how = {**running.settings(), "resume": resume, "show_progress": True, **pieces.limits()}
+    if pieces.from_plan is not None:
+        assert out is not None
+        planned = store.read_plan(pieces.from_plan)
+        facts = {} if model is None else own.told(model)
+        classifier, images = workflows.load_planned(planned, model, facts, source.dataset, source.data_dir)
+        how = {key: value for key, value in how.items() if key not in ("alpha", "seed", "engine")}
+        with telling_how_to_continue(out):
+            shard = pieces.shard or "1/1"
+            run = workflows.certify_shard(classifier, images, planned, shard=shard, out=out, **how)
+            told_end({str(out): run})
+        return
+    if model is None:
+        raise InvalidArgumentError(
+            "MODEL is missing; give the folder or file of a model, or a plan with --from"
+        )
+    procedure = choose_procedure(PROCEDURE.given(ctx))
     images = source.load(model, own.weights)
     classifier = choose_classifier(model, NOISE.given(ctx), own.facts(model, images))
-    picked, how = subset.pick(images), running.settings()
+    picked = subset.pick(images)
     if preview.dry_run:
-        started = time.process_time()  # in the end a run takes as long to get here
-        seconds = preview.trial_seconds
-        report.print_preview(
-            workflows.preview_run(
-                classifier, images, picked, procedure, seconds=seconds, started=started, **how
-            )
-        )
-        return
-    assert out is not None
-    how = {**how, "procedure": procedure, "indices": picked, "resume": resume, "show_progress": True}
-    try:
-        if with_members:
-            classifier, folders = certificates.panel_classifier(model, classifier)
-            outs = {name: out / name for name in folders}
-            members = workflows.certify_panel(classifier, images, outs=outs, folders=folders, **how)
-            runs = {str(outs[name]): run for name, run in members.items()}
-        else:
-            runs = {str(out): workflows.certify(classifier, images, out=out, **how)}
-    except KeyboardInterrupt:
-        print("stopped; finished images are kept, the same command with --resume continues", file=sys.stderr)
-        raise typer.Exit(130) from None
-    report.print_summaries([report.Summary.of_run(run, name) for name, run in runs.items()])
+        _preview(classifier, images, picked, procedure, preview.trial_seconds, running)
+    elif pieces.plan is not None:
+        _plan(classifier, images, picked, procedure, pieces, running)
+    else:
+        assert out is not None
+        how |= {"procedure": procedure, "indices": picked}
+        with telling_how_to_continue(out):
+            if with_members:
+                classifier, folders = certificates.panel_classifier(model, classifier)
+                outs = {name: out / name for name in folders}
+                members = workflows.certify_panel(classifier, images, outs=outs, folders=folders, **how)
+                runs = {str(outs[name]): run for name, run in members.items()}
+            else:
+                runs = {
+                    str(out): workflows.certify(classifier, images, out=out, extends=pieces.extend, **how)
+                }
+            told_end(runs)
+
+
+def _is_typed(ctx: typer.Context, name: str) -> bool:
+    source = ctx.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def _preview(
+    classifier: certificates.SmoothedClassifier,
+    images: data.Dataset,
+    picked: Sequence[int],
+    procedure: certificates.Procedure,
+    seconds: float,
+    running: opt.Running,
+) -> None:
+    started = time.process_time()  # in the end a run takes as long to get here
+    how = running.settings()
+    report.print_preview(
+        workflows.preview_run(classifier, images, picked, procedure, seconds=seconds, started=started, **how)
+    )
+
+
+def _plan(
+    classifier: certificates.SmoothedClassifier,
+    images: data.Dataset,
+    picked: Sequence[int],
+    procedure: certificates.Procedure,
+    pieces: opt.Pieces,
+    running: opt.Running,
+) -> None:
+    assert pieces.plan is not None
+    how = {key: value for key, value in running.settings().items() if key in ("alpha", "seed", "engine")}
+    plan = workflows.plan_run(
+        classifier, images, pieces.plan, procedure=procedure, indices=picked, extends=pieces.extend, **how
+    )
+    report.say(
+        f"{plan.path}: {len(plan.manifest['indices']):,} images, engine {plan.manifest['engine']}. It holds the secret "
+        "seed of the noise: keep it to yourself until the run is published."
+    )
+    report.say(
+        f"draw a share of it with: smoothcert certify --from {plan.path} --shard 1/16 --out runs/shard-1"
+    )

@@ -45,15 +45,23 @@ def export(
     form = _format_of(output) if form is None else form
     opened = store.Run.open(run)
     if not opened.is_complete:
-        left = len(opened.manifest["indices"]) - len(opened)
-        report.say(
-            f"warning: {run} is unfinished, {left} images are missing; hard images end last", error=True
-        )
+        _warn(run, opened)
     turned = opened if norm is None else opened.in_norm(norm)
     if output is None:
         sys.stdout.buffer.write(store.export_run(turned, form))
     else:
         store.write_export(turned, form, output)
+
+
+def _warn(folder: Path, run: store.Run) -> None:
+    """Say which images are not there, or have no answer."""
+    if run.missing:
+        report.say(
+            f"warning: {folder} is unfinished, {run.missing} images are missing; hard images end last",
+            error=True,
+        )
+    if run.failures:
+        report.say(report.failed_text(str(folder), run.failures, len(run)), error=True)
 
 
 def _check_output(output: Path) -> None:

@@ -1,4 +1,6 @@
 from .forecast import TRIAL_SECONDS, Forecast, forecast, simulate_runs
+from .heartbeat import Heartbeat
+from .limit import Limit
 from .pilot import Pilot, deepened, first_votes
 from .preview import Cost, Rival, find_rivals, guiding_plan, preview
 from .run_preview import RunPreview
@@ -9,7 +11,9 @@ __all__ = [
     "TRIAL_SECONDS",
     "Cost",
     "Forecast",
+    "Heartbeat",
     "ImageSource",
+    "Limit",
     "Pilot",
     "Rival",
     "RunPreview",

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import torch
 
 from smoothcert.arguments import usable_cores
 from smoothcert.certificates import Certificate, Certification, Plan
+from smoothcert.execution.heartbeat import Heartbeat
+from smoothcert.execution.limit import Limit
 from smoothcert.execution.time_left import TimeLeft
 from smoothcert.progress import Progress, progress
-from smoothcert.sampling import Sampling, check_batch_size
+from smoothcert.sampling import ImageFault, Sampling, StopDrawing, check_batch_size
 
 SAVE_SECONDS = 20.0
 """Partial counts are handed on at least this often (the promise is 30 seconds; a batch may take a while)."""
 _SHOW_SECONDS = 0.5  # between two looks at what is under way
+_BEAT_SECONDS = 2.0  # between two heartbeats
 
 
 class ImageSource(Protocol):
@@ -79,6 +82,7 @@ class Certifies(Protocol[Under, Made]):
         workers: int,
         batch_size: int,
         on_decided: Callable[[Under], None],
+        on_failed: Callable[[Under], None],
         on_batch: Callable[[list[Under]], None],
         every: float,
     ) -> None:
@@ -97,6 +101,14 @@ class Sink(Protocol[Taken]):
         """Take the state of the images under way, by index, to continue from after a crash."""
         ...
 
+    def failed(self, index: int, fault: ImageFault) -> None:
+        """Take why the model cannot answer an image; the others are not concerned."""
+        ...
+
+    def beat(self, heartbeat: Heartbeat) -> None:
+        """Take how the run is getting on."""
+        ...
+
 
 def certify_images(
     certification: Certifies[Under, Product],
@@ -108,8 +120,11 @@ def certify_images(
     batch_size: int,
     saved: Callable[[int], Any] | None = None,
     show: Progress,
-) -> None:
+    limit: Limit | None = None,
+) -> bool:
     """Certify the images at `indices`, several at a time, in the order they are decided.
+
+    Stopped by its limit or by Ctrl-C, it hands on the votes of the images under way before it ends.
 
     Args:
         certification: what to do with each image.
@@ -121,46 +136,127 @@ def certify_images(
         saved: returns the state of an image that was under way when an earlier run stopped, as it is stored, or None;
             left out where there are none.
         show: told about progress.
-    """
+        limit: when to stop before the end.
 
-    last_save, left = time.monotonic(), TimeLeft(certification.plan, len(indices))
-    done = votes = restored = 0
+    Returns:
+        whether the limit was reached before the end.
+    """
+    course = _Course(certification, sink, len(indices), workers, show, limit or Limit())
 
     def sampling_of(index: int) -> Under:
-        nonlocal restored
         state = None if saved is None else saved(index)
-        begun = certification.sampling(index, source.image(index), state)
-        restored += begun.votes_counted
-        return begun
+        return course.begun(certification.sampling(index, source.image(index), state))
 
-    def on_decided(sampling: Under) -> None:
-        nonlocal done, votes
-        sink.finished(certification.conclude(sampling))
-        done, votes = done + 1, votes + sampling.votes_counted
-        left.decided(sampling.votes_counted)
-
-    def on_batch(under_way: list[Under]) -> None:
-        nonlocal last_save
-        counted = votes + sum(one.votes_counted for one in under_way)
-        left.drawn(counted - restored)
-        show(
-            done,
-            f"{counted:,} votes",
-            lambda: left.seconds([(one.leading, one.votes_counted) for one in under_way]),
+    try:
+        certification.draw(
+            map(sampling_of, indices),
+            workers=workers,
+            batch_size=batch_size,
+            on_decided=course.decided,
+            on_failed=course.failed,
+            on_batch=course.after_batch,
+            every=0.0 if limit is not None and limit.is_set else min(SAVE_SECONDS, _SHOW_SECONDS),
         )
-        if time.monotonic() - last_save >= SAVE_SECONDS:
-            states = {one.index: certification.save(one) for one in under_way if one.votes_counted}
-            sink.unfinished({index: state for index, state in states.items() if state is not None})
-            last_save = time.monotonic()
+    except KeyboardInterrupt:
+        course.save()
+        raise
+    if course.stopped:
+        course.save()
+    return course.stopped
 
-    certification.draw(
-        map(sampling_of, indices),
-        workers=workers,
-        batch_size=batch_size,
-        on_decided=on_decided,
-        on_batch=on_batch,
-        every=min(SAVE_SECONDS, _SHOW_SECONDS),
-    )
+
+class _Course(Generic[Under, Product]):
+    """What a run has done since it started: hands on what is decided, and keeps count.
+
+    Args:
+        certification: what is done with each image.
+        sink: takes what comes of it.
+        images: how many there are.
+        workers: threads.
+        show: told about progress.
+        limit: when to stop.
+    """
+
+    def __init__(
+        self,
+        certification: Certifies[Under, Product],
+        sink: Sink[Product],
+        images: int,
+        workers: int,
+        show: Progress,
+        limit: Limit,
+    ) -> None:
+        self.certification, self.sink, self.show, self.limit = certification, sink, show, limit
+        self.workers, self.left = workers, TimeLeft(certification.plan, images)
+        self.stopped = False
+        self._begin = self._last_save = self._last_beat = time.monotonic()
+        self._ended = self._votes = self._restored = 0
+        self._open: dict[int, Under] = {}
+        self._beat()
+
+    def begun(self, sampling: Under) -> Under:
+        """Take an image whose turn has come."""
+        self._restored += sampling.votes_counted
+        self._open[sampling.index] = sampling
+        return sampling
+
+    def decided(self, sampling: Under) -> None:
+        """Hand on an image that is decided."""
+        self.sink.finished(self.certification.conclude(sampling))
+        self._end(sampling)
+
+    def failed(self, sampling: Under) -> None:
+        """Hand on why an image has no certificate."""
+        assert sampling.fault is not None
+        self.sink.failed(sampling.index, sampling.fault)
+        self._end(sampling)
+
+    def _end(self, sampling: Under) -> None:
+        del self._open[sampling.index]
+        self._ended, self._votes = self._ended + 1, self._votes + sampling.votes_counted
+        self.left.decided(sampling.votes_counted)
+
+    @property
+    def _drawn(self) -> int:
+        """Votes since the start; those that were restored are none."""
+        return self._votes + sum(one.votes_counted for one in self._open.values()) - self._restored
+
+    def after_batch(self, under_way: list[Under]) -> None:
+        """Show, save, and stop where it is time to."""
+        drawn, now = self._drawn, time.monotonic()
+        self.left.drawn(drawn)
+        self.show(self._ended, f"{drawn + self._restored:,} votes", self._seconds_left)
+        if now - self._last_save >= SAVE_SECONDS:
+            self.save()
+        if now - self._last_beat >= _BEAT_SECONDS:
+            self._beat()
+        if self.limit.is_reached(drawn, now - self._begin):
+            self.stopped = True
+            raise StopDrawing
+
+    def save(self) -> None:
+        """Hand on the votes of the images under way."""
+        counted = [one for one in self._open.values() if one.votes_counted]
+        states = {one.index: self.certification.save(one) for one in counted}
+        self.sink.unfinished({index: state for index, state in states.items() if state is not None})
+        self._last_save = time.monotonic()
+
+    def _seconds_left(self) -> float | None:
+        return self.left.seconds([(one.leading, one.votes_counted) for one in self._open.values()])
+
+    def _beat(self) -> None:
+        self._last_beat = time.monotonic()
+        self.sink.beat(
+            Heartbeat(
+                decided=self._ended,
+                under_way=len(self._open),
+                votes=self._drawn,
+                seconds=self._last_beat - self._begin,
+                votes_per_second=self.left.votes_per_second,
+                seconds_left=self._seconds_left() if self._open else None,
+                workers=self.workers,
+            )
+        )
 
 
 class _Collected:
@@ -173,6 +269,12 @@ class _Collected:
         self.certificates.append(certificate)
 
     def unfinished(self, states: Mapping[int, Any]) -> None:
+        pass
+
+    def failed(self, index: int, fault: ImageFault) -> None:
+        raise fault.error
+
+    def beat(self, heartbeat: Heartbeat) -> None:
         pass
 
 

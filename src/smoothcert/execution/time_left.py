@@ -55,6 +55,12 @@ class TimeLeft:
         while len(self._marks) > 2 and self._marks[1][0] <= now - _WINDOW_SECONDS:
             self._marks.popleft()
 
+    @property
+    def votes_per_second(self) -> float | None:
+        """The pace of the last seconds; None while nothing tells."""
+        (start, before), (now, votes) = self._marks[0], self._marks[-1]
+        return (votes - before) / (now - start) if now > start and votes > before else None
+
     def seconds(self, under_way: Sequence[tuple[int, int]]) -> float | None:
         """Return the seconds that are left; None while nothing tells.
 

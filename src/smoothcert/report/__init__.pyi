@@ -13,6 +13,7 @@ from .figures.variance_figures import write_variance_figures
 from .members import member_curves, members_to_json
 from .names import named_paths
 from .page.page import write_report
+from .page.repeat_command import repeat_command, resume_command
 from .paper.costs import ModelCost, model_costs
 from .paper.groups import group_runs
 from .paper.model_folders import find_folders, folder_of, read_folders
@@ -33,11 +34,12 @@ from .tables.paper_tables import print_paper_table
 from .tables.per_input_table import per_input_to_json, print_per_input
 from .tables.preview_table import print_preview
 from .tables.recipe_sources import print_sources
+from .tables.status_lines import status_lines, status_to_json
 from .tables.summaries import common_grid, given_grid, print_summaries
 from .tables.sweep_table import SweepRow, print_sweep
 from .tables.terminal import print_tables, say
 from .tables.variance_tables import print_variance, variance_to_json
-from .wording import describe_indices
+from .wording import describe_indices, failed_text
 
 __all__ = [
     "LISTINGS",
@@ -61,6 +63,7 @@ __all__ = [
     "costs_beside",
     "describe_indices",
     "describe_lines",
+    "failed_text",
     "figure_svg",
     "find_folders",
     "folder_of",
@@ -87,11 +90,15 @@ __all__ = [
     "print_tables",
     "print_variance",
     "read_folders",
+    "repeat_command",
+    "resume_command",
     "returned_by_phase",
     "run_table",
     "sample_reduction",
     "save_figure",
     "say",
+    "status_lines",
+    "status_to_json",
     "time_factor",
     "time_reduction",
     "time_reference",

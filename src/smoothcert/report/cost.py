@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from smoothcert.certificates import PROCEDURES, Outcome
 from smoothcert.store import Run
@@ -21,7 +22,17 @@ def sample_reduction(run: Run, n0: int = REFERENCE_N0, n: int = REFERENCE_N) -> 
         n0: CERTIFY's votes that choose the class.
         n: CERTIFY's votes that bound it.
     """
-    return (n0 + n) / float(np.mean(run.columns["samples"]))
+    return (n0 + n) / mean_answered(run.columns["samples"])
+
+
+def mean_answered(samples: ArrayLike) -> float:
+    """Return the mean votes of the images that have some: one on which the model failed saved nothing.
+
+    Args:
+        samples: votes by image, at least one of them above 0.
+    """
+    votes = np.asarray(samples)
+    return float(votes[votes > 0].mean())
 
 
 def time_reduction(run: Run, reference: Run) -> float:
@@ -29,7 +40,8 @@ def time_reduction(run: Run, reference: Run) -> float:
 
     The reference is a run of CERTIFY on the full ensemble, on the same machine.
     """
-    return float(np.mean(reference.columns["seconds"]) / np.mean(run.columns["seconds"]))
+    means = [np.mean(np.asarray(one.columns["seconds"])[one.answered]) for one in (reference, run)]
+    return float(means[0] / means[1])
 
 
 def returned_by_phase(run: Run) -> dict[str, dict[str, float]]:
@@ -69,7 +81,7 @@ def consensus_rate(run: Run) -> float | None:
 
 def cost_figures(run: Run) -> dict[str, Any]:
     """Return the figures of cost that one run gives by itself, for `--json`."""
-    if not run.columns["idx"]:
+    if not run.answered.any():
         return {"sample_reduction": None, "returned_by_phase": {}, "consensus_rate": None}
     return {
         "sample_reduction": sample_reduction(run) if _saves(run) else None,

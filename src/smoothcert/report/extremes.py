@@ -13,7 +13,7 @@ def extremes(run: Run, count: int) -> list[dict[str, list[int]]]:
     order = np.lexsort((results.index, votes, -results.radius)).tolist()  # largest radius, then fewest votes
     correct, abstained = results.correct, results.predicted < 0
     easy = [i for i in order if correct[i]]
-    unsure = [i for i in np.argsort(run.p_hat, kind="stable").tolist() if abstained[i]]
+    unsure = [i for i in np.argsort(run.p_hat, kind="stable").tolist() if abstained[i] and run.answered[i]]
     wrong = [i for i in order if not correct[i] and not abstained[i]]
     top = _share({"easiest": easy, "abstained": unsure}, half)
     hard = [i for i in reversed(easy) if i not in top.get("easiest", [])]

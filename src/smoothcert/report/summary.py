@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from smoothcert.certificates import Note, Reach, Reading, Results
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.radii import asked_radii, named_radii, radius_grid, radius_key
-from smoothcert.report.cost import cost_figures
+from smoothcert.report.cost import cost_figures, mean_answered
 from smoothcert.report.wording import describe_indices, setting_text
 from smoothcert.store import Run, largest_found, reach_of, read_log
 
@@ -149,7 +149,20 @@ class Summary:
     @property
     def missing(self) -> int:
         """Images of the run that have no certificate yet. Hard images end last, so the others look too good."""
-        return max(len(self.manifest.get("indices", ())) - self.images, 0)
+        left = len(self.manifest.get("indices", ())) - self.images if self.run is None else self.run.missing
+        return max(left, 0)
+
+    @property
+    def failures(self) -> Mapping[int, str]:
+        """Why the model could not answer some of the images, by index. They count as images without a certificate."""
+        return {} if self.run is None else self.run.failures
+
+    @property
+    def votes_per_image(self) -> float | None:
+        """Mean votes of the images that have some, where known."""
+        if self.samples is None or not self.samples.any():
+            return None
+        return mean_answered(self.samples)
 
     @property
     def evaluations_per_vote(self) -> float | None:
@@ -188,16 +201,15 @@ class Summary:
             "abstained": self.abstained,
             "indices": self.indices,
             "missing_images": self.missing,
+            "failed_images": len(self.failures),
             "asked_radii": self.asked,
             **{key: self.manifest.get(key) for key in ("norm", "noise", "procedure", "alpha", "dataset")},
-            "samples_per_image": _mean(self.samples),
-            "evaluations_per_image": _mean(self.evaluations),
+            "samples_per_image": self.votes_per_image,
+            "evaluations_per_image": None
+            if self.evaluations is None
+            else _mean(self.evaluations[self.evaluations > 0]),
             "evaluations_per_vote": self.evaluations_per_vote,
-            "p_hat_quantiles": None
-            if self.p_hat is None or len(self.p_hat) == 0
-            else {
-                str(q): float(v) for q, v in zip(_QUANTILES, np.quantile(self.p_hat, _QUANTILES), strict=True)
-            },
+            "p_hat_quantiles": _quantiles(self.p_hat),
             "default": self._default_json(grid),
             "seconds": self.seconds,
             **self.cost,
@@ -238,6 +250,13 @@ class Summary:
 
 def _by_radius(grid: NDArray[np.float64], values: list[Any]) -> dict[str, Any]:
     return dict(zip(map(radius_key, grid.tolist()), values, strict=True))
+
+
+def _quantiles(p_hat: NDArray[np.float64] | None) -> dict[str, float] | None:
+    known = None if p_hat is None else p_hat[p_hat > 0]  # none of an image on which the model failed
+    if known is None or len(known) == 0:
+        return None
+    return {str(q): float(v) for q, v in zip(_QUANTILES, np.quantile(known, _QUANTILES), strict=True)}
 
 
 def _mean(values: NDArray[np.int64] | None) -> float | None:

@@ -43,6 +43,21 @@ def unfinished_text(name: str, missing: int) -> str:
     )
 
 
+def failed_text(name: str, failures: Mapping[int, str], images: int) -> str:
+    """Return the warning about images that the model could not answer.
+
+    Args:
+        name: of the run.
+        failures: reasons by image.
+        images: of the run, those included.
+    """
+    first = min(failures)
+    return (
+        f"Warning: {name}: the model failed on {len(failures):,} of {images:,} images, which count as not certified "
+        f"(image {first}: {failures[first]}). The same command with --resume asks it again about these alone."
+    )
+
+
 def describe_indices(indices: NDArray[np.int64]) -> str:
     """Return an index set in words, because the choice of images moves every figure."""
     if len(indices) == 0:

@@ -3,12 +3,13 @@ from .comparison import COMPARED_CHUNKS
 from .counts import Counts
 from .decision import Conclusion, Decision
 from .image_sampling import ImageSampling
+from .one_by_one import ImageFault, OneByOne
 from .panel_sampling import PanelSampling
 from .phases import CHUNK_VOTES, Phase, chunk_borders
 from .pool import WorkerPool, check_workers
 from .probe import check_fixed_function
 from .process_sampler import ProcessSampler
-from .run_schedule import Sampling
+from .run_schedule import Sampling, StopDrawing
 from .sampler import Sampler
 from .vote_log import MOST_VOTES, ON_NAN, no_class, pack, tallied, unpack
 from .vote_source import VoteSource, check_batch_size
@@ -23,12 +24,15 @@ __all__ = [
     "Conclusion",
     "Counts",
     "Decision",
+    "ImageFault",
     "ImageSampling",
+    "OneByOne",
     "PanelSampling",
     "Phase",
     "ProcessSampler",
     "Sampler",
     "Sampling",
+    "StopDrawing",
     "VoteSource",
     "WorkerPool",
     "check_batch_size",

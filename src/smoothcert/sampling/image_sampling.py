@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
 from smoothcert.sampling.counts import Counts
 from smoothcert.sampling.decision import Conclusion, Decision
+from smoothcert.sampling.one_by_one import ImageFault
 from smoothcert.sampling.phases import CHUNK_VOTES, Phase
 from smoothcert.sampling.saved_votes import read_votes, save_votes
 from smoothcert.sampling.vote_log import VoteLog
@@ -51,6 +52,7 @@ class ImageSampling(Generic[Conclusion]):
 
     def __post_init__(self) -> None:
         self.decided = False
+        self.fault: ImageFault | None = None  # of the chunk whose turn it is
         self.votes_counted = 0  # over all phases
         self.evaluations = 0  # forward passes that they cost
         self.seconds = 0.0  # of one worker, up to the decision
@@ -66,6 +68,7 @@ class ImageSampling(Generic[Conclusion]):
         self._phase_number, self._phase = number, self.phases[number]
         self._look_in_phase = self._issued = self._absorbed = self._drawn = self._passes = 0
         self._waiting: dict[int, ChunkVotes] = {}
+        self._faults: dict[int, ImageFault] = {}
         self._votes = np.zeros(self.num_classes, dtype=np.int64)
         self._log.start(self._phase.name)
 
@@ -78,7 +81,7 @@ class ImageSampling(Generic[Conclusion]):
         """Return the next chunk to draw, or None if what is under way has to come back first."""
         first_vote = self._issued * CHUNK_VOTES
         limit = self._phase.looks[self._look_in_phase] + self._drawn // LOOKAHEAD
-        if self.decided or first_vote >= min(limit, self._phase.votes):
+        if self.decided or self.fault is not None or first_vote >= min(limit, self._phase.votes):
             return None
         number, self._issued = self._issued, self._issued + 1
         return Chunk(self.image, self.index, self._phase.name, number, self._phase.chunk_votes(number))
@@ -95,9 +98,20 @@ class ImageSampling(Generic[Conclusion]):
         while not self.decided and (ready := self._waiting.pop(self._absorbed, None)) is not None:
             classes = None if ready.classes is None else ready.classes[self.answer]
             self._count(ready.votes[self.answer], int(ready.evaluations[self.answer]), classes)
+        self._fail_if_due()
         if self.decided:
             self.wasted += sum(self._phase.chunk_votes(number) for number in self._waiting)
             self._waiting.clear()
+
+    def take_fault(self, chunk: Chunk, fault: ImageFault) -> None:
+        """Take the fault of a chunk. It ends the sampling when that chunk's turn has come, and else never."""
+        if not self.decided:
+            self._faults[chunk.number] = fault
+            self._fail_if_due()
+
+    def _fail_if_due(self) -> None:
+        if not self.decided and self.fault is None:
+            self.fault = self._faults.get(self._absorbed)
 
     def _count(self, votes: NDArray[np.int64], passes: int, classes: NDArray[Any] | None) -> None:
         """Count the next chunk, whose turn it is."""

@@ -8,6 +8,7 @@ from typing import Any, Generic
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
 from smoothcert.sampling.decision import Conclusion
 from smoothcert.sampling.image_sampling import ImageSampling
+from smoothcert.sampling.one_by_one import ImageFault
 
 
 class PanelSampling(Generic[Conclusion]):
@@ -33,6 +34,12 @@ class PanelSampling(Generic[Conclusion]):
         return not self._undecided
 
     @property
+    def fault(self) -> ImageFault | None:
+        """Why a classifier cannot be decided; then the image fails for all that are not."""
+        faults = (sampling.fault for sampling in self._undecided)
+        return next((fault for fault in faults if fault is not None), None)
+
+    @property
     def votes_counted(self) -> int:
         """Votes of the classifier that has most of them."""
         return max(sampling.votes_counted for sampling in self.samplings)
@@ -51,6 +58,11 @@ class PanelSampling(Generic[Conclusion]):
         """Hand the votes of a chunk to all that are undecided."""
         for sampling in self._undecided:
             sampling.take(chunk, votes)
+
+    def take_fault(self, chunk: Chunk, fault: ImageFault) -> None:
+        """Hand the fault of a chunk to all that are undecided."""
+        for sampling in self._undecided:
+            sampling.take_fault(chunk, fault)
 
     def snapshot(self) -> list[dict[str, Any]] | None:
         """Return the counted votes as plain values, by classifier; None if only counts were kept."""

@@ -25,6 +25,7 @@ from smoothcert.errors import InvalidArgumentError, WorkerError
 from smoothcert.networks import MIN_ROWS
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
 from smoothcert.sampling.control import Control
+from smoothcert.sampling.one_by_one import ImageFault, OneByOne
 from smoothcert.sampling.process_sampler import ProcessSampler, can_fork
 from smoothcert.sampling.sampler import Sampler
 from smoothcert.visible import brief
@@ -76,7 +77,8 @@ class WorkerPool:
         self._done: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self._threads: list[threading.Thread] = []
         self._children: list[ProcessSampler] = []
-        self._inline: Sampler | None = None
+        self._inline: OneByOne | None = None
+        self._example = torch.empty(0)  # an image that the model answers
         self._control: Control | None = None
         self._settings = single_threaded_torch()
 
@@ -84,11 +86,12 @@ class WorkerPool:
         self._settings.__enter__()
         try:
             first = self._make()
+            self._example = first.engine.example
             if not first.engine.shareable:
                 self._control = Control.ask(first, first.engine.example)
                 self._fork(first)  # before there are threads, of which a forked child would have none
             if self.workers == 1:
-                self._inline = first
+                self._inline = OneByOne(first, self._example)
             else:
                 self._start_threads()
         except BaseException:
@@ -149,7 +152,7 @@ class WorkerPool:
 
     def _ask_again(self) -> None:
         if self._control is not None:
-            for worker in self._children if self._inline is None else [self._inline]:
+            for worker in self._children if self._inline is None else [self._inline.sampler]:
                 with contextlib.suppress(WorkerError):  # it is gone: what it said before has been checked
                     self._control.refuse_change(worker)
 
@@ -181,8 +184,11 @@ class WorkerPool:
         self.outstanding += 1
         self._jobs.put((tags, chunks))
 
-    def collect(self) -> list[tuple[Any, ChunkVotes]]:
-        """Wait for one batch and return its (tag, votes) pairs; raise what a worker raised."""
+    def collect(self) -> list[tuple[Any, ChunkVotes | ImageFault]]:
+        """Wait for one batch and return its (tag, votes) pairs, a fault for what an image is to blame for.
+
+        Raises what a worker raised that is no image's fault.
+        """
         if self._inline is not None:
             self._run(self._inline, self._jobs.get())
         result = self._done.get()
@@ -194,14 +200,14 @@ class WorkerPool:
     def _work(self, child: ProcessSampler | None) -> None:
         torch.set_num_threads(1)  # the setting is kept per thread
         try:
-            sampler = child or self._make()
+            sampler = OneByOne(child or self._make(), self._example)
         except BaseException as error:
             self._done.put(error)
             return
         while (job := self._jobs.get()) is not None:
             self._run(sampler, job)
 
-    def _run(self, sampler: Sampler | ProcessSampler, job: tuple[Sequence[Any], Sequence[Chunk]]) -> None:
+    def _run(self, sampler: OneByOne, job: tuple[Sequence[Any], Sequence[Chunk]]) -> None:
         tags, chunks = job
         try:
             self._done.put(list(zip(tags, sampler.draw(chunks), strict=True)))

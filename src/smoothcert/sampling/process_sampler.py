@@ -20,7 +20,7 @@ import torch
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # comes with scikit-learn
 
-from smoothcert.errors import WorkerError
+from smoothcert.errors import ModelRaisedError, WorkerError
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
 from smoothcert.sampling.sampler import Sampler
 
@@ -200,4 +200,4 @@ def _packed(error: BaseException) -> bytes:
             return packed
     except Exception:
         pass  # an error class of the model's own, or one that holds what cannot be sent
-    return pickle.dumps(WorkerError(f"the model raised {type(error).__name__}: {error}; fix the model"))
+    return pickle.dumps(ModelRaisedError(f"the model raised {type(error).__name__}: {error}; fix the model"))

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
+from smoothcert.sampling.one_by_one import ImageFault
 from smoothcert.sampling.phases import CHUNK_VOTES
 from smoothcert.sampling.pool import WorkerPool
 
@@ -15,6 +16,10 @@ JOB_SECONDS = 0.05
 """A worker is given about this much to do at a time: long against the cost of handing it over, short to wait for."""
 _MOST_BATCHES = 16
 _QUEUED = 2  # jobs per worker: one under way, one ready, so that no worker waits for this thread
+
+
+class StopDrawing(Exception):  # noqa: N818 - like StopIteration, it is no error
+    """Raised by whoever is told about a batch, to end in good order before all is decided. Not an error."""
 
 
 class Sampling(Protocol):
@@ -29,8 +34,17 @@ class Sampling(Protocol):
         """Return the next chunk to draw, or None if what is under way has to come back first."""
         ...
 
+    @property
+    def fault(self) -> ImageFault | None:
+        """Why it cannot be decided; None while it may."""
+        ...
+
     def take(self, chunk: Chunk, votes: ChunkVotes) -> None:
         """Take the votes of a chunk that came back."""
+        ...
+
+    def take_fault(self, chunk: Chunk, fault: ImageFault) -> None:
+        """Take the fault of a chunk that has no votes; raise its error to end everything."""
         ...
 
 
@@ -45,7 +59,7 @@ def run_schedule(
     on_batch: Callable[[list[Drawn]], None] | None = None,
     every: float = 0.0,
 ) -> Iterator[Drawn]:
-    """Yield samplings as they are decided, in the order they end.
+    """Yield samplings as they are decided, or found to be at fault, in the order they end.
 
     Earlier images go first and new ones are opened only to keep the workers busy, so few are open at a time.
     Which votes an image sees never depends on this function, nor on the clock it reads; how many are drawn in vain
@@ -55,7 +69,7 @@ def run_schedule(
         samplings: the images' samplings, opened lazily; all images of one shape.
         pool: an entered pool of workers.
         batch_size: rows per batch aimed at.
-        on_batch: called after a job with the samplings still open.
+        on_batch: called after a job with the samplings still open; may raise `StopDrawing`.
         every: seconds between two such calls, at least; 0 calls after every job.
     """
     backlog = _Backlog(samplings)
@@ -76,17 +90,27 @@ def run_schedule(
         seconds = 0.0
         results = pool.collect()
         for (sampling, chunk), votes in results:
-            seconds += votes.seconds
-            before = sampling.decided
-            sampling.take(chunk, votes)
-            if sampling.decided and not before:
+            ended = _has_ended(sampling)
+            if isinstance(votes, ImageFault):
+                sampling.take_fault(chunk, votes)
+            else:
+                seconds += votes.seconds
+                sampling.take(chunk, votes)
+            if _has_ended(sampling) and not ended:
                 backlog.drop(sampling)
                 yield sampling
         batches = JOB_SECONDS / max(seconds / len(results) * batch, 1e-9)
         job = batch * min(max(int(batches), 1), _MOST_BATCHES)
         if on_batch is not None and time.monotonic() - last_call >= every:
-            on_batch(backlog.open)
+            try:
+                on_batch(backlog.open)
+            except StopDrawing:
+                return
             last_call = time.monotonic()
+
+
+def _has_ended(sampling: Sampling) -> bool:
+    return sampling.decided or sampling.fault is not None
 
 
 class _Backlog(Generic[Drawn]):

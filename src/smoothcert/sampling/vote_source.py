@@ -80,6 +80,7 @@ class VoteSource:
         workers: int,
         batch_size: int,
         on_decided: Callable[[Drawn], None] | None = None,
+        on_failed: Callable[[Drawn], None] | None = None,
         on_batch: Callable[[list[Drawn]], None] | None = None,
         every: float = 0.0,
     ) -> None:
@@ -90,15 +91,21 @@ class VoteSource:
             workers: how many draw.
             batch_size: most rows per forward pass.
             on_decided: called with each as it is decided.
-            on_batch: called after a job with those still open.
+            on_failed: called with each that the model cannot answer; by default that error ends everything.
+            on_batch: called after a job with those still open; may raise `StopDrawing`.
             every: seconds between two such calls, at least; 0 calls after every job.
         """
         # Called back inside, not yielded to: after Ctrl-C in a callback the workers are asked their control question.
         with WorkerPool(lambda: self.sampler(batch_size), workers, votes_planned=self.planned_votes) as pool:
             drawn = run_schedule(samplings, pool, batch_size=batch_size, on_batch=on_batch, every=every)
             for sampling in drawn:
-                if on_decided is not None:
-                    on_decided(sampling)
+                if sampling.fault is None:
+                    if on_decided is not None:
+                        on_decided(sampling)
+                elif on_failed is None:
+                    raise sampling.fault.error
+                else:
+                    on_failed(sampling)
 
 
 def check_batch_size(batch_size: Any, image: torch.Tensor, engine: Engine) -> int:

@@ -18,12 +18,13 @@ _SCHEMA_STEPS = 1_000  # times a thousand steps of SQLite: a thousand times what
 _BESIDE = ("", "-wal", "-shm", "-journal")
 
 
-def connect(folder: Path, *, writable: bool) -> sqlite3.Connection:
+def connect(folder: Path, *, writable: bool, whole: bool = True) -> sqlite3.Connection:
     """Open the file of a run folder; raise what `store_errors` turns into a sentence.
 
     Args:
         folder: the run folder.
         writable: False opens an existing run for reading only.
+        whole: False leaves out the look at every page of the file.
     """
     file = folder / FILE_NAME
     for path in beside(folder):
@@ -32,7 +33,7 @@ def connect(folder: Path, *, writable: bool) -> sqlite3.Connection:
     connection = sqlite3.connect(f"{file.resolve().as_uri()}?mode={mode}", uri=True, isolation_level=None)
     try:
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _MOST_WRITTEN if writable else _MOST_READ)
-        _check(connection, file)
+        _check(connection, file, whole)
         if writable:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
@@ -85,7 +86,7 @@ def _refuse_special(path: Path) -> None:
             raise sqlite3.DatabaseError(f"{path.name} is no regular file")
 
 
-def _check(connection: sqlite3.Connection, file: Path) -> None:
+def _check(connection: sqlite3.Connection, file: Path, whole: bool) -> None:
     """Look at the file as a whole before any row of it is read."""
     connection.execute("PRAGMA trusted_schema=OFF")
     connection.execute("PRAGMA cell_size_check=ON")
@@ -96,7 +97,7 @@ def _check(connection: sqlite3.Connection, file: Path) -> None:
         raise sqlite3.DatabaseError("the file is cut short")
     # The tables first: views, and conditions on columns, could be made to take for ever.
     _check_tables(connection, file)
-    if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+    if whole and connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
         raise sqlite3.DatabaseError("the file fails its consistency check")
 
 

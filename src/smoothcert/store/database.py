@@ -6,7 +6,7 @@ import contextlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,16 @@ from smoothcert.errors import DamagedRunError, FormatError, StoreError
 from smoothcert.reading import parse_json
 from smoothcert.store.connection import FILE_NAME, beside, connect, damaged, store_errors
 from smoothcert.store.manifest_fields import check_fields
-from smoothcert.store.rows import CertificateRow, CountsRow, VotesRow
+from smoothcert.store.rows import CertificateRow, CountsRow, FailureRow, VotesRow, rows_of
 from smoothcert.store.schema import SCHEMA, foreign_tables
 from smoothcert.store.seal import manifest_digest, seal
 
 _MOST_FIELDS, _MOST_MANIFEST = 64, 2**23  # fields, and letters of all of them together
 _MOST_STATE = 2**26  # letters of an image's state; one that is larger is drawn anew
+
+
+StoredRows = tuple[CertificateRow, Sequence[CountsRow], Sequence[VotesRow], str]
+"""The rows about one image, and its seal."""
 
 
 def _create(file: Path) -> bool:
@@ -44,35 +48,6 @@ def refuse_no_run(folder: Path) -> None:
     raise StoreError(f"{folder} is not a run folder: it has no {FILE_NAME}; {fix}")
 
 
-def _rows_of(c: Certificate, label: int) -> tuple[CertificateRow, list[CountsRow], list[VotesRow]]:
-    """Return a certificate as rows; numbers as they will be read back, for the seal."""
-    row = CertificateRow(
-        idx=c.index,
-        label=label,
-        outcome=c.outcome.name,
-        predicted=c.predicted,
-        radius=float(c.radius),
-        p_lower=float(c.p_lower),
-        samples=c.samples,
-        evaluations=c.evaluations,
-        seconds=c.seconds,
-    )
-    counts = [
-        CountsRow(
-            idx=c.index,
-            position=position,
-            phase=tally.phase,
-            purpose=tally.purpose,
-            radius=None if tally.radius is None else float(tally.radius),
-            drawn=tally.counts.drawn,
-            evaluations=tally.counts.evaluations,
-            votes=json.dumps(tally.counts.votes.tolist()),
-        )
-        for position, tally in enumerate(c.tallies)
-    ]
-    return row, counts, [VotesRow(c.index, phase, packed) for phase, packed in sorted(c.vote_log.items())]
-
-
 class RunDatabase:
     """Reads and writes one run. One transaction per finished image; a crash loses at most what is under way.
 
@@ -81,9 +56,10 @@ class RunDatabase:
     Args:
         folder: the run folder; None keeps the run in memory.
         writable: False opens an existing run for reading only.
+        whole: False leaves out the look at every page of the file, for who only wants to know how far it is.
     """
 
-    def __init__(self, folder: Path | None, *, writable: bool) -> None:
+    def __init__(self, folder: Path | None, *, writable: bool, whole: bool = True) -> None:
         self.folder = folder
         self.where = "memory" if folder is None else str(folder / FILE_NAME)
         self._digest: str | None = None  # of the manifest, which never changes
@@ -97,7 +73,7 @@ class RunDatabase:
                 return
             self._created = writable and _create(folder / FILE_NAME)
             try:
-                self._connection = connect(folder, writable=writable)
+                self._connection = connect(folder, writable=writable, whole=whole)
             except BaseException:  # a new one that cannot be opened leaves nothing behind
                 self.remove()
                 raise
@@ -182,23 +158,48 @@ class RunDatabase:
 
     def add(self, certificate: Certificate, label: int) -> None:
         """Store one finished image."""
-        row, counts, votes = _rows_of(certificate, label)
+        row, counts, votes = rows_of(certificate, label)
         with self._transaction() as connection:
-            connection.execute("INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
-            connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", counts)
-            connection.executemany("INSERT INTO votes VALUES (?, ?, ?)", votes)
-            sealed = seal(self._manifest_digest(), row, counts, votes)
-            connection.execute("INSERT INTO seals VALUES (?, ?)", (row.idx, sealed))
+            self._insert(row, counts, votes, seal(self.sealing_digest(), row, counts, votes))
+            for table in ("unfinished", "failures"):
+                connection.execute(f"DELETE FROM {table} WHERE idx = ?", (row.idx,))
+
+    def add_stored(self, images: Iterable[StoredRows], failures: Iterable[FailureRow] = ()) -> None:
+        """Store rows that another run holds, with seals for this one, all or none."""
+        with self._transaction() as connection:
+            for rows in images:
+                self._insert(*rows)
+            connection.executemany("INSERT INTO failures VALUES (?, ?, ?)", failures)
+
+    def _insert(
+        self, row: CertificateRow, counts: Sequence[CountsRow], votes: Sequence[VotesRow], sealed: str
+    ) -> None:
+        execute, many = self._connection.execute, self._connection.executemany
+        execute("INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        many("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", counts)
+        many("INSERT INTO votes VALUES (?, ?, ?)", votes)
+        execute("INSERT INTO seals VALUES (?, ?)", (row.idx, sealed))
+
+    def add_failure(self, row: FailureRow) -> None:
+        """Store why an image has no certificate; nothing of it is kept beside."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO failures VALUES (?, ?, ?)", row)
             connection.execute("DELETE FROM unfinished WHERE idx = ?", (row.idx,))
+
+    def save_heartbeat(self, state: Mapping[str, Any]) -> None:
+        """Store how the run is getting on, in the place of what was known before."""
+        with self._transaction() as connection:
+            connection.execute("INSERT OR REPLACE INTO heartbeat VALUES (0, ?)", (json.dumps(state),))
 
     def withdraw(self, indices: Sequence[int]) -> None:
         """Delete finished images, and all states of images under way."""
         with self._transaction() as connection:
-            for table in ("votes", "counts", "seals", "certificates"):
+            for table in ("votes", "counts", "seals", "certificates", "failures"):
                 connection.executemany(f"DELETE FROM {table} WHERE idx = ?", [(index,) for index in indices])
             connection.execute("DELETE FROM unfinished")
 
-    def _manifest_digest(self) -> str:
+    def sealing_digest(self) -> str:
+        """Return the digest of the manifest, which every seal is about."""
         if self._digest is None:
             self._digest = manifest_digest(self._connection.execute("SELECT field, value FROM manifest"))
         return self._digest
@@ -256,6 +257,7 @@ class RunDatabase:
             if finished and self.folder is not None:
                 # A panel's first run may have been ahead of the others, and keeps the states of all of them.
                 self._connection.execute("DELETE FROM unfinished")
+                self._connection.execute("DELETE FROM heartbeat")
                 # Refused while somebody is reading; all is stored anyway.
                 with contextlib.suppress(sqlite3.OperationalError):
                     self._connection.execute("PRAGMA journal_mode=DELETE")

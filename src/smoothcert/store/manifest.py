@@ -76,7 +76,9 @@ def plain(value: Any) -> Any:
     return value
 
 
-def check_same(stored: Mapping[str, Any], wanted: Mapping[str, Any], where: str) -> None:
+def check_same(
+    stored: Mapping[str, Any], wanted: Mapping[str, Any], where: str, doing: str = "resume"
+) -> None:
     """Refuse to continue a run under another manifest, naming every field that differs."""
     differing = differences(stored, wanted)
     if differing:
@@ -84,7 +86,7 @@ def check_same(stored: Mapping[str, Any], wanted: Mapping[str, Any], where: str)
         if stored.get("model") != wanted.get("model"):
             state = " (one that keeps something when it is called is another model afterwards: load it anew)"
         raise ManifestMismatchError(
-            f"cannot resume {where}: {'; '.join(differing)}{state}; use the same settings or start a new run elsewhere"
+            f"cannot {doing} {where}: {'; '.join(differing)}{state}; use the same settings or start a new run elsewhere"
         )
 
 

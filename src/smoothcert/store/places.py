@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from smoothcert.data import Dataset
-from smoothcert.errors import StoreError
-from smoothcert.locking import only_one_in
+from smoothcert.errors import ManifestMismatchError, StoreError
+from smoothcert.locking import Holder, holder_of, only_one_in
 from smoothcert.store.connection import FILE_NAME
 from smoothcert.store.database import RunDatabase
+from smoothcert.store.origin import noted_share
+from smoothcert.store.pieces.share import Share
 from smoothcert.store.run import Run
 
 _LOCK_FILE = ".run.lock"
@@ -31,6 +31,11 @@ def hold(folder: Path | None) -> Iterator[None]:
         raise StoreError(f"{folder} is a file; choose a folder for the run")
     with only_one_in(folder, _LOCK_FILE, "certification", StoreError):
         yield
+
+
+def who_writes(folder: Path) -> Holder | None:
+    """Return the process that certifies into a folder, or did when it was killed; None for nobody."""
+    return holder_of(folder, _LOCK_FILE)
 
 
 def stored_manifest(folder: Path | None, resume: bool) -> dict[str, Any] | None:
@@ -73,16 +78,27 @@ def begin(
     return database
 
 
-def origin_of(
-    out: Path | None, model: str | Path | None, dataset: Dataset, weights: Path | None = None
-) -> dict[str, str]:
-    """Say where model, its weights and data are as seen from the run folder, so that all may be moved together."""
-    places = {"model": model, "weights": weights, "data_dir": dataset.data_dir}
-    if out is None:
-        return {}
-    start = out.resolve()
-    return {
-        name: os.path.relpath(Path(place).resolve(), start)
-        for name, place in places.items()
-        if place is not None
-    }
+def refuse_other_share(folder: Path | None, stored: dict[str, Any] | None, share: Share | None) -> None:
+    """Refuse to continue a run folder that is for other images of the same manifest: its name would tell a lie.
+
+    Args:
+        folder: the run folder; None for memory.
+        stored: the manifest of a run to continue; None for a new one.
+        share: of a plan that is to be drawn; None for a whole run.
+    """
+    if folder is None or stored is None:
+        return
+    database = RunDatabase(folder, writable=False, whole=False)
+    try:
+        there = noted_share(database)
+    finally:
+        database.close()
+    if there != share:
+        raise ManifestMismatchError(
+            f"cannot resume {folder}: it holds {_what(there)}, and {_what(share)} is asked for; use the same, or start "
+            "a new run elsewhere"
+        )
+
+
+def _what(share: Share | None) -> str:
+    return "a whole run" if share is None else f"shard {share} of a plan"

@@ -13,12 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.arguments import is_whole
-from smoothcert.certificates import Outcome
+from smoothcert.certificates import Certificate, Outcome
 from smoothcert.store.manifest_fields import MOST_INDEX, MOST_RADIUS
 from smoothcert.visible import brief
 
 PURPOSES = ("select", "bound", "certify", "stop")
 MOST_LABEL = 2**31
+FAILED = Outcome.FAILED.name
+"""No outcome of votes, and so of no row of certificates."""
+_MOST_REASON = 4_000  # letters
 _MOST_SECONDS = 1e9
 _MOST_PHASE = 64  # letters
 _SHOWN = 60  # characters of a value in a message
@@ -52,12 +55,54 @@ class CountsRow(NamedTuple):
     votes: str
 
 
+class FailureRow(NamedTuple):
+    """A row of the table of failures, as stored: an image that the model could not answer, and why."""
+
+    idx: int
+    label: int
+    reason: str
+
+    @property
+    def certificate(self) -> CertificateRow:
+        """The image among certificates, so that none is lost from a denominator: no class, no radius, no votes."""
+        return CertificateRow(self.idx, self.label, FAILED, None, 0.0, 0.0, 0, 0, 0.0)
+
+
 class VotesRow(NamedTuple):
     """A row of the table of votes, as stored; the names are those of its columns."""
 
     idx: int
     phase: str
     packed: bytes
+
+
+def rows_of(c: Certificate, label: int) -> tuple[CertificateRow, list[CountsRow], list[VotesRow]]:
+    """Return a certificate as rows; numbers as they will be read back, for the seal."""
+    row = CertificateRow(
+        idx=c.index,
+        label=label,
+        outcome=c.outcome.name,
+        predicted=c.predicted,
+        radius=float(c.radius),
+        p_lower=float(c.p_lower),
+        samples=c.samples,
+        evaluations=c.evaluations,
+        seconds=c.seconds,
+    )
+    counts = [
+        CountsRow(
+            idx=c.index,
+            position=position,
+            phase=tally.phase,
+            purpose=tally.purpose,
+            radius=None if tally.radius is None else float(tally.radius),
+            drawn=tally.counts.drawn,
+            evaluations=tally.counts.evaluations,
+            votes=json.dumps(tally.counts.votes.tolist()),
+        )
+        for position, tally in enumerate(c.tallies)
+    ]
+    return row, counts, [VotesRow(c.index, phase, packed) for phase, packed in sorted(c.vote_log.items())]
 
 
 @dataclass(frozen=True)
@@ -91,7 +136,7 @@ class RowReader:
         about, outcome, predicted = f"of image {read.idx}", read.outcome, read.predicted
         _whole("label", about, read.label, MOST_LABEL - 1)
         certified = outcome == Outcome.CERTIFIED.name
-        if not isinstance(outcome, str) or outcome not in Outcome.__members__:
+        if not isinstance(outcome, str) or outcome not in Outcome.__members__ or outcome == FAILED:
             raise ValueError(f"outcome {about} is {brief(outcome, _SHOWN)}, which is none that there is")
         if certified != (predicted is not None):
             raise ValueError(f"predicted {about} is {brief(predicted, _SHOWN)}, but the outcome is {outcome}")
@@ -102,6 +147,18 @@ class RowReader:
         _whole("samples", about, read.samples, MOST_INDEX, least=1)
         _whole("evaluations", about, read.evaluations, MOST_INDEX)
         _number("seconds", about, read.seconds, _MOST_SECONDS)
+        return read
+
+    def failure(self, row: tuple[Any, ...]) -> FailureRow:
+        """Return a row of the table of failures."""
+        read = FailureRow(*row)
+        if read.idx not in self.listed:
+            raise ValueError(f"image {brief(read.idx, _SHOWN)} failed, but is not listed in the manifest")
+        _whole("label", f"of image {read.idx}", read.label, MOST_LABEL - 1)
+        if not isinstance(read.reason, str) or len(read.reason) > _MOST_REASON:
+            raise ValueError(
+                f"reason of image {read.idx} is {brief(read.reason, _SHOWN)}, expected a short text"
+            )
         return read
 
     def counts(self, row: tuple[Any, ...]) -> tuple[CountsRow, End]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -15,9 +16,12 @@ from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.noise import NORMS
 from smoothcert.sampling import Counts
 from smoothcert.store.database import RunDatabase, refuse_no_run
+from smoothcert.store.origin import noted_places, noted_share
 from smoothcert.store.other_radii import converted, default_radii, in_norm
+from smoothcert.store.pieces.share import Share
 from smoothcert.store.reach import reach_of
-from smoothcert.store.rows import CertificateRow, RowReader
+from smoothcert.store.rows import FAILED, CertificateRow, End, FailureRow, RowReader
+from smoothcert.visible import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,6 +41,8 @@ class Run:
         chosen: the class that each image's selecting votes chose, where the procedure bounds the runner-up.
         reach: which radii it can speak of, where its maker knows; what the manifest says by default.
         places: where its model, weights and data were, by the run's own word, which anybody may have changed.
+        failures: why the model could not answer some of the images, by index; their rows have no class and no votes.
+        share: which share of the manifest's images it is for, by its own word; None for all.
 
     `columns` holds the rows column by column, by name.
     """
@@ -51,9 +57,13 @@ class Run:
         chosen: list[int] | None = None,
         reach: Reach | None = None,
         places: Mapping[str, Path] | None = None,
+        failures: Mapping[int, str] | None = None,
+        share: Share | None = None,
     ) -> None:
         self.name, self.manifest = name, manifest
         self.places: Mapping[str, Path] = {} if places is None else places
+        self.failures: Mapping[int, str] = {} if failures is None else failures
+        self.share = share
         self._rows = [CertificateRow(*row) for row in rows]
         self.columns: dict[str, list[Any]] = {
             name: [row[place] for row in self._rows] for place, name in enumerate(COLUMNS)
@@ -83,19 +93,24 @@ class Run:
             query = f"SELECT {', '.join(COLUMNS)} FROM certificates ORDER BY idx"
             rows = [reader.certificate(row) for row in database.each(query)]
             first, last = reader.ends(database.each("SELECT * FROM counts ORDER BY idx, position"), rows)
+            failed = [reader.failure(row) for row in database.each("SELECT * FROM failures ORDER BY idx")]
+            rows, first, last = _with_failures(rows, first, last, failed, manifest["num_classes"])
         chosen = (
             [int(end.votes.argmax()) for end in first] if manifest["procedure"].get("runner_up") else None
         )
         counts = [Counts(end.votes, end.drawn, end.evaluations) for end in last]
-        places = {} if database.folder is None else _places(database)
-        return cls(name, manifest, rows, counts, [end.phase for end in last], chosen, reach, places)
+        places = noted_places(database)
+        failures = {row.idx: visible(row.reason) for row in failed}
+        phases, share = [end.phase for end in last], noted_share(database)
+        return cls(name, manifest, rows, counts, phases, chosen, reach, places, failures, share)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def __repr__(self) -> str:
         procedure, norm = self.manifest["procedure"]["name"], self.manifest["norm"]
-        return f"Run({self.name!r}: {len(self)} images, procedure {procedure}, radii in {norm})"
+        failed = f", {len(self.failures)} of them failed" if self.failures else ""
+        return f"Run({self.name!r}: {len(self)} images{failed}, procedure {procedure}, radii in {norm})"
 
     def column(self, name: str) -> list[Any]:
         """Return one column by name (idx, label, outcome, predicted, radius, ..), ordered by image index."""
@@ -105,8 +120,19 @@ class Run:
 
     @property
     def is_complete(self) -> bool:
-        """True if every image of the manifest has its certificate."""
-        return len(self) == len(self.manifest["indices"])
+        """True if every image that it is for has its certificate; one on which the model failed has none."""
+        return not self.missing and not self.failures
+
+    @property
+    def missing(self) -> int:
+        """How many of the images that it is for have neither a certificate nor failed."""
+        listed = self.manifest["indices"]
+        return len(listed if self.share is None else self.share.images(listed)) - len(self)
+
+    @cached_property
+    def answered(self) -> NDArray[np.bool_]:
+        """True for each image that has votes: for all but those on which the model failed."""
+        return np.array([outcome != FAILED for outcome in self.columns["outcome"]], dtype=np.bool_)
 
     @cached_property
     def results(self) -> Results:
@@ -129,7 +155,11 @@ class Run:
         """What the default bound proves from the same votes, for a run that bounds the runner-up; else None."""
         if self._chosen is None:
             return None
-        predicted, radius = default_radii(self.manifest, self._chosen, self.final_counts)
+        there = np.flatnonzero(self.answered).tolist()
+        predicted, radius = np.full(len(self), -1, dtype=np.int64), np.zeros(len(self))
+        predicted[there], radius[there] = default_radii(
+            self.manifest, [self._chosen[i] for i in there], [self.final_counts[i] for i in there]
+        )
         return Results(self.results.index, self.results.label, predicted, radius)
 
     def in_norm(self, norm: str) -> Run:
@@ -161,13 +191,26 @@ class Run:
         ]
         manifest = in_norm(self.manifest, norm)
         return Run(
-            self.name, manifest, rows, self.final_counts, self.final_phases, self._chosen, places=self.places
+            self.name,
+            manifest,
+            rows,
+            self.final_counts,
+            self.final_phases,
+            self._chosen,
+            places=self.places,
+            failures=self.failures,
+            share=self.share,
         )
 
     @cached_property
     def p_hat(self) -> NDArray[np.float64]:
-        """Share of the votes that the leading class had when each image ended: an estimate of p_A, no bound."""
-        return np.array([counts.votes.max() / counts.drawn for counts in self.final_counts], dtype=np.float64)
+        """Share of the votes that the leading class had when each image ended: an estimate of p_A, no bound.
+
+        0 where the model failed, and there are no votes.
+        """
+        return np.array(
+            [counts.votes.max() / max(counts.drawn, 1) for counts in self.final_counts], dtype=np.float64
+        )
 
     def certified_accuracy(self, radii: ArrayLike) -> NDArray[np.float64]:
         """Return the share of images certified as their label at each radius (pixel units) or more.
@@ -198,12 +241,17 @@ class Run:
         return frame
 
 
-def _places(database: RunDatabase) -> dict[str, Path]:
-    """Return the places that a run noted, as seen from its folder; what is no place is left out."""
-    assert database.folder is not None
-    noted = database.rows("SELECT field, value FROM origin")
-    return {
-        field: (database.folder / place).resolve()
-        for field, place in noted
-        if isinstance(field, str) and isinstance(place, str) and "\0" not in place
-    }
+def _with_failures(
+    rows: list[CertificateRow], first: list[End], last: list[End], failed: list[FailureRow], num_classes: int
+) -> tuple[list[CertificateRow], list[End], list[End]]:
+    """Put the images on which the model failed among the others, by index; refuse one that has a certificate."""
+    if not failed:
+        return rows, first, last
+    none = End("failed", np.zeros(num_classes, dtype=np.int64), 0, 0)
+    joined = [*zip(rows, first, last, strict=True), *((row.certificate, none, none) for row in failed)]
+    joined.sort(key=lambda entry: entry[0].idx)
+    rows, first, last = (list(column) for column in zip(*joined, strict=True))
+    for one, two in pairwise(rows):
+        if one.idx == two.idx:
+            raise ValueError(f"image {one.idx} has a certificate, and failed")
+    return rows, first, last

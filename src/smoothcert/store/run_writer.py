@@ -7,7 +7,11 @@ from typing import Any
 
 from smoothcert.certificates import Certificate
 from smoothcert.data import Dataset
+from smoothcert.execution import Heartbeat
+from smoothcert.sampling import ImageFault
 from smoothcert.store.database import RunDatabase
+from smoothcert.store.rows import FailureRow
+from smoothcert.store.status import beating
 
 
 class RunWriter:
@@ -36,6 +40,16 @@ class RunWriter:
         """Store the states of images under way."""
         self.database.save_unfinished(states)
 
+    def failed(self, index: int, fault: ImageFault) -> None:
+        """Store why an image has no certificate, unless it has one: a panel may fail after some of it is stored."""
+        if index not in self.done:
+            self._added.append(index)
+            self.database.add_failure(FailureRow(index, int(self._labels[index]), fault.reason))
+
+    def beat(self, heartbeat: Heartbeat) -> None:
+        """Store how the run is getting on."""
+        self.database.save_heartbeat(beating(heartbeat))
+
     def withdraw(self) -> None:
         """Take back what this process wrote: the model turned out to be no fixed function."""
         self.database.withdraw(self._added)
@@ -61,6 +75,16 @@ class PanelWriter:
     def unfinished(self, states: Mapping[int, Any]) -> None:
         """Store the states of images under way."""
         self.parts[0].unfinished(states)
+
+    def failed(self, index: int, fault: ImageFault) -> None:
+        """Store why an image has no certificates: one classifier's fault is that of the batch they share."""
+        for part in self.parts:
+            part.failed(index, fault)
+
+    def beat(self, heartbeat: Heartbeat) -> None:
+        """Store how the runs are getting on, in each of them."""
+        for part in self.parts:
+            part.beat(heartbeat)
 
     def withdraw(self) -> None:
         """Take back what this process wrote."""

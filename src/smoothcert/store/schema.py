@@ -20,6 +20,8 @@ SCHEMA = (
         idx INTEGER NOT NULL, phase TEXT NOT NULL, packed BLOB NOT NULL, PRIMARY KEY (idx, phase))""",
     "CREATE TABLE seals (idx INTEGER PRIMARY KEY, digest TEXT NOT NULL)",
     "CREATE TABLE origin (field TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE failures (idx INTEGER PRIMARY KEY, label INTEGER NOT NULL, reason TEXT NOT NULL)",
+    "CREATE TABLE heartbeat (only INTEGER PRIMARY KEY CHECK (only = 0), state TEXT NOT NULL)",
 )
 
 

@@ -9,6 +9,7 @@ from .normalisation import warn_normalisation
 from .page import NOTHING_FOUND, Material, PageParts, check_page, find_material, write_page
 from .preview import preview_run
 from .quantizing.quantize import quantize
+from .shards import certify_shard, load_planned, plan_run
 from .sweep import run_sweep
 
 __all__ = [
@@ -23,9 +24,12 @@ __all__ = [
     "audit",
     "certify",
     "certify_panel",
+    "certify_shard",
     "check_page",
     "describe",
     "find_material",
+    "load_planned",
+    "plan_run",
     "preview_run",
     "quantize",
     "run_demo",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,20 +24,23 @@ from smoothcert.certificates import (
 from smoothcert.data import Dataset, TorchData, check_indices
 from smoothcert.ensembles import refuse_overlap
 from smoothcert.errors import EngineDisagreementError, UnsoundModelError
-from smoothcert.execution import certify_images
+from smoothcert.execution import Limit, certify_images
 from smoothcert.progress import progress, tell
 from smoothcert.sampling import COMPARED_CHUNKS, check_batch_size, check_workers
 from smoothcert.store import (
     PanelWriter,
     Run,
+    RunDatabase,
     RunWriter,
     begin,
     check_same,
     hold,
     make_manifest,
     origin_of,
+    refuse_other_share,
     stored_manifest,
 )
+from smoothcert.workflows.extension import Extension
 from smoothcert.workflows.normalisation import warn_normalisation
 
 
@@ -55,10 +58,15 @@ def certify(
     out: str | Path | None = None,
     resume: bool = False,
     show_progress: bool | None = None,
+    extends: str | Path | None = None,
+    max_votes: int | None = None,
+    max_minutes: float | None = None,
 ) -> Run:
     """Certify images of a data set and return the run.
 
-    Nothing is written before the arguments, the model and every image have been checked.
+    Nothing is written before the arguments, the model and every image have been checked. An image on which the model
+    raises an error, or answers with no number, is among `Run.failures` and counts as not certified; an error that it
+    raises on an image that it answered before stops the run.
 
     Args:
         classifier: what to certify.
@@ -73,14 +81,19 @@ def certify(
         out: run folder; None keeps the run in memory.
         resume: continue the run in `out`, or start it if there is none.
         show_progress: None shows it on a terminal only.
+        extends: a run folder whose seed and engine are used for images that it does not have, to be merged with it.
+        max_votes: stop in good order after about so many; a stored run continues with resume.
+        max_minutes: likewise.
     """
     dataset = check_subjects(classifier, dataset)
     check_kind("engine", engine, str, "the name of an engine, or auto")
-    folder = None if out is None else check_path("out", out)
+    folder, limit = None if out is None else check_path("out", out), Limit(max_votes, max_minutes)
     with hold(folder):  # before the first check, so that nobody works in vain
         stored = stored_manifest(folder, resume)
-        seed, engine = left_open(stored, seed, engine)
-        order = Order.of(classifier, dataset, indices)
+        refuse_other_share(folder, stored, None)
+        older = None if extends is None else Extension.of(extends)
+        seed, engine = left_open(stored if older is None else older.manifest, seed, engine)
+        order = Order.of(classifier, dataset, indices if older is None else older.further(dataset, indices))
         warn_normalisation(classifier, dataset, order.chosen)
         certification = classifier.certification(
             FixedSample() if procedure is None else procedure,
@@ -91,24 +104,17 @@ def certify(
             images=len(order.chosen),
         )
         manifest = make_manifest(certification, dataset, order.chosen)
+        if older is not None:
+            older.check(manifest)
         if stored is not None:
             check_same(stored, manifest, str(folder))
         pace = order.checked(certification, workers, batch_size)
-        reach = reach_before(certification)
         places = origin_of(folder, classifier.folder, dataset, classifier.weights)
         database = begin(folder, stored, manifest, places)
-        try:
-            writer = RunWriter(database, dataset)
-            order.run(certification, writer, pace, show_progress)
-            run = Run.read(database, "run" if folder is None else folder.name, reach)
-        except BaseException:
-            database.close()
-            raise
-        database.close(finished=True)
-        return run
+        return order.into(database, certification, pace, show_progress, limit)
 
 
-def left_open(stored: dict[str, Any] | None, seed: int | None, engine: str) -> tuple[int | None, str]:
+def left_open(stored: Mapping[str, Any] | None, seed: int | None, engine: str) -> tuple[int | None, str]:
     """Return seed and engine; what the user left open stays as a stored run has it."""
     if stored is None:
         return seed, engine
@@ -131,22 +137,34 @@ class Order:
         classifier: what to certify, or a panel.
         dataset: images and labels.
         chosen: which of them.
-        example: the first of them.
+        first: the image by which the model is probed: the first of the run, or of the plan that they are a share of.
+        example: that image.
     """
 
     classifier: SmoothedClassifier
     dataset: Dataset
     chosen: Sequence[int]
+    first: int
     example: torch.Tensor
 
     @classmethod
-    def of(cls, classifier: SmoothedClassifier, dataset: Dataset, indices: Sequence[int] | None) -> Order:
+    def of(
+        cls,
+        classifier: SmoothedClassifier,
+        dataset: Dataset,
+        indices: Sequence[int] | None,
+        first: int | None = None,
+    ) -> Order:
         """Check everything about classifier and images that needs no vote."""
         chosen = check_indices(dataset, indices)
         check_match(classifier, dataset, chosen)
         if classifier.fitted:
             refuse_overlap(classifier, dataset, chosen)
-        return cls(classifier, dataset, chosen, check_images(classifier, dataset, chosen))
+        example = check_images(classifier, dataset, chosen)
+        if first is None or first == chosen[0]:
+            return cls(classifier, dataset, chosen, chosen[0], example)
+        check_indices(dataset, [first])
+        return cls(classifier, dataset, chosen, first, classifier.check_image(dataset.image(first)))
 
     def checked(
         self,
@@ -156,20 +174,45 @@ class Order:
     ) -> Pace:
         """Check the model by its first votes."""
         pace = Pace(check_workers(workers), check_batch_size(batch_size, self.example, source.engine))
-        others = self.chosen[1:COMPARED_CHUNKS]
+        others = [index for index in self.chosen[:COMPARED_CHUNKS] if index != self.first]
         some = {index: self.classifier.check_image(self.dataset.image(index)) for index in others}
-        source.check({self.chosen[0]: self.example, **some}, batch_size=pace.batch_size)
+        source.check({self.first: self.example, **some}, batch_size=pace.batch_size)
         return pace
 
+    def into(
+        self,
+        database: RunDatabase,
+        certification: Certification,
+        pace: Pace,
+        shown: bool | None,
+        limit: Limit,
+    ) -> Run:
+        """Certify into a run's database, which is closed in the end, and return the run."""
+        try:
+            reach = reach_before(certification)
+            stopped = self.run(certification, RunWriter(database, self.dataset), pace, shown, limit)
+            name = "run" if database.folder is None else database.folder.name
+            run = Run.read(database, name, reach)
+        except BaseException:
+            database.close()
+            raise
+        database.close(finished=not stopped)
+        return run
+
     def run(
-        self, certification: Any, writer: RunWriter | PanelWriter, pace: Pace, shown: bool | None
-    ) -> None:
-        """Certify what the run folders do not hold yet."""
+        self,
+        certification: Any,
+        writer: RunWriter | PanelWriter,
+        pace: Pace,
+        shown: bool | None,
+        limit: Limit,
+    ) -> bool:
+        """Certify what the run folders do not hold yet; return whether the limit was reached before the end."""
         left = [index for index in self.chosen if index not in writer.done]
         tell(f"engine {certification.engine_told}", shown=shown)
         try:
             with progress("certifying", len(left), shown=shown) as show:
-                certify_images(
+                return certify_images(
                     certification,
                     self.dataset,
                     left,
@@ -178,6 +221,7 @@ class Order:
                     batch_size=pace.batch_size,
                     saved=writer.saved,
                     show=show,
+                    limit=limit,
                 )
         except (EngineDisagreementError, UnsoundModelError):
             writer.withdraw()

@@ -10,6 +10,7 @@ from smoothcert.arguments import check_kind, check_path
 from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, check_subjects, reach_before
 from smoothcert.data import Dataset, TorchData
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.execution import Limit
 from smoothcert.store import (
     PanelWriter,
     Run,
@@ -40,6 +41,8 @@ def certify_panel(
     resume: bool = False,
     show_progress: bool | None = None,
     folders: Mapping[str, str | Path] | None = None,
+    max_votes: int | None = None,
+    max_minutes: float | None = None,
 ) -> dict[str, Run]:
     """Certify several classifiers from the same forward passes, one run folder each.
 
@@ -57,6 +60,7 @@ def certify_panel(
     if folders is not None:
         check_kind("folders", folders, Mapping, "a table of model folders by name")
     check_kind("engine", engine, str, "the name of an engine, or auto")
+    limit = Limit(max_votes, max_minutes)
     places = {name: None if out is None else check_path("out", out) for name, out in outs.items()}
     with ExitStack() as held:
         for place in places.values():
@@ -96,7 +100,7 @@ def certify_panel(
             raise
         try:
             writer = PanelWriter(RunWriter(database, dataset) for database in databases)
-            order.run(panel, writer, pace, show_progress)
+            stopped = order.run(panel, writer, pace, show_progress, limit)
             runs = {
                 name: Run.read(database, name if database.folder is None else database.folder.name, reach)
                 for name, database in zip(places, databases, strict=True)
@@ -106,5 +110,5 @@ def certify_panel(
                 database.close()
             raise
         for database in databases:
-            database.close(finished=True)
+            database.close(finished=not stopped)
         return runs

@@ -14,6 +14,7 @@ from .own_model import (
 )
 from .paper import PaperFiles
 from .paths import folder_option, path_argument, path_option
+from .pieces import Pieces
 from .recipe import Changes, RecipeName, chosen_config
 from .results import Norm, Radii, Target, read_radii, read_summaries
 from .running import (
@@ -22,6 +23,7 @@ from .running import (
     DataDir,
     Engine,
     ModelFolder,
+    ModelOrPlan,
     Running,
     Seed,
     Workers,
@@ -45,11 +47,13 @@ __all__ = [
     "InputShape",
     "Mean",
     "ModelFolder",
+    "ModelOrPlan",
     "Norm",
     "NumClasses",
     "OwnMembers",
     "OwnModel",
     "PaperFiles",
+    "Pieces",
     "Radii",
     "RecipeName",
     "Running",

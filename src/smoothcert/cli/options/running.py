@@ -22,6 +22,14 @@ ModelFolder = Annotated[
         "path/file.py:factory, whose code then runs.",
     ),
 ]
+ModelOrPlan = Annotated[
+    Path | None,
+    path_argument(
+        "MODEL",
+        "Folder of a model or of an ensemble; or net.onnx; or a Python factory, package.module:factory or "
+        "path/file.py:factory, whose code then runs. With --from, where the plan says by default.",
+    ),
+]
 DataDir = Annotated[Path | None, path_option("--data-dir", text="Where the data set's files are.")]
 Alpha = Annotated[float, typer.Option("--alpha", help="Error probability per image, one-sided.")]
 Seed = Annotated[

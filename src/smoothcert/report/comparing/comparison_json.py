@@ -35,6 +35,7 @@ def _side_to_json(summary: Summary, acr: float, left_out: int) -> dict[str, Any]
         "images": summary.images,
         "left_out": left_out,
         "missing_images": summary.missing,
+        "failed_images": len(summary.failures),
         "acr": acr,
     }
 

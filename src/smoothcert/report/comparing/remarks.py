@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from smoothcert.report.comparing.pairing import Pairs
 from smoothcert.report.summary import Summary
-from smoothcert.report.wording import setting_parts, unfinished_text
+from smoothcert.report.wording import failed_text, setting_parts, unfinished_text
 from smoothcert.rounding import floor_digits
 
 
@@ -21,6 +21,8 @@ def remarks(a: Summary, b: Summary, pairs: Pairs) -> Iterator[str]:
     for summary in (a, b):
         if summary.missing:
             yield unfinished_text(summary.name, summary.missing)
+        if summary.failures:
+            yield failed_text(summary.name, summary.failures, summary.images)
     if pairs.only_a or pairs.only_b:
         yield (
             f"Only the {len(pairs):,} images that both have are compared; {pairs.only_a:,} of A and "

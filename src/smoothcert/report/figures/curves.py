@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from smoothcert.certificates import Results
@@ -128,11 +129,11 @@ def p_hat_figure(summaries: Sequence[Summary]) -> Figure:
     """
     known = [summary for summary in summaries if summary.p_hat is not None]
     figure, axes = new_figure(5.2, 3.3, known)
-    inside = np.concatenate([np.asarray(s.p_hat)[np.asarray(s.p_hat) < 1] for s in known] or [np.array([])])
+    inside = np.concatenate([_some(s.p_hat)[_some(s.p_hat) < 1] for s in known] or [np.array([])])
     low, high = np.min(inside, initial=0.5), np.max(inside, initial=0.99)
     left, right = float(ndtri(max(low, 1e-6))) - 0.1, float(ndtri(high)) + 0.45
     for summary, look, _ in looks(known):
-        shares = np.sort(np.asarray(summary.p_hat))
+        shares = np.sort(_some(summary.p_hat))
         places = np.where(shares < 1, ndtri(np.clip(shares, 1e-6, 1 - 1e-16)), right)
         height = 100 * np.arange(len(places) + 1) / len(places)
         axes.plot(np.append(left, places), height, drawstyle="steps-post", label=short(summary.name), **look)
@@ -159,7 +160,7 @@ def votes_figure(summaries: Sequence[Summary]) -> Figure:
     figure, axes = new_figure(5.2, 3.3, known)
     least, most = 10**9, 1
     for summary, look, _ in looks(known):
-        votes = np.sort(np.asarray(summary.samples))
+        votes = np.sort(_some(np.asarray(summary.samples)))
         least, most = min(least, int(votes[0])), max(most, int(votes[-1]))
         height = 100 * (1 - np.arange(len(votes) + 1) / len(votes))
         name = f"{short(summary.name)}  (mean {np.ceil(votes.mean()):,.0f})"
@@ -172,6 +173,12 @@ def votes_figure(summaries: Sequence[Summary]) -> Figure:
     axes.minorticks_off()
     add_legend(figure, axes)
     return figure
+
+
+def _some(values: Any) -> NDArray[Any]:
+    """Return what is above 0: an image on which the model failed has neither votes nor shares of them."""
+    known = np.asarray(values)
+    return known[known > 0]
 
 
 def _draw_attack(axes: Axes, attack: AttackResults, results: Results | None) -> float:

@@ -122,11 +122,11 @@ def _label_shares(run: Run) -> NDArray[np.float64]:
     labels = run.results.label.tolist()
     return np.array(
         [
-            counts.votes[label] / counts.drawn if label < len(counts.votes) else 0.0
+            counts.votes[label] / max(counts.drawn, 1) if label < len(counts.votes) else 0.0
             for counts, label in zip(run.final_counts, labels, strict=True)
         ]
     )
 
 
 def _votes(one: Summary) -> float:
-    return 0.0 if one.samples is None or not len(one.samples) else float(one.samples.mean())
+    return one.votes_per_image or 0.0

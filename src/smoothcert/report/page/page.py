@@ -35,6 +35,7 @@ from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import percent
 from smoothcert.report.tables.small_print import acr_lines
 from smoothcert.report.tables.summaries import ENVELOPE, common_grid, given_grid
+from smoothcert.report.wording import failed_text
 from smoothcert.store import AttackResults, Run
 from smoothcert.theory import LogProbabilityGaps
 
@@ -274,6 +275,8 @@ def _warnings(summaries: Sequence[Summary]) -> Iterator[str]:
                 f"{summary.name} is unfinished: {summary.images:,} of its {summary.images + summary.missing:,} images "
                 "are in. Hard images end last, so it looks better than it is."
             )
+        if summary.failures:
+            yield failed_text(summary.name, summary.failures, summary.images).removeprefix("Warning: ")
     first, *others = summaries
     digests = {one.manifest["dataset"]["digest"] for one in summaries if one.manifest}
     labels = {

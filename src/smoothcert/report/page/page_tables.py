@@ -166,7 +166,10 @@ def command_blocks(summaries: Sequence[Summary]) -> str:
 
 
 def _seconds(summary: Summary) -> str:
-    return f"{math.ceil(1000 * summary.seconds / summary.images) / 1000:,.3f}" if summary.manifest else ""
+    answered = summary.images - len(summary.failures)
+    return (
+        f"{math.ceil(1000 * summary.seconds / answered) / 1000:,.3f}" if summary.manifest and answered else ""
+    )
 
 
 def _table(
@@ -217,4 +220,5 @@ def _shares(reading: Reading, below: Sequence[str] | None = None) -> list[str]:
 
 
 def _mean_up(values: NDArray[np.int64] | None) -> str:
-    return "" if values is None else f"{math.ceil(values.mean()):,}"
+    known = None if values is None else values[values > 0]  # an image on which the model failed cost nothing
+    return "" if known is None or not len(known) else f"{math.ceil(known.mean()):,}"

@@ -11,7 +11,7 @@ from smoothcert.certificates import PROCEDURES
 from smoothcert.data import DATASETS
 from smoothcert.noise import noise_from
 from smoothcert.options import Option
-from smoothcert.store import Run
+from smoothcert.store import Run, RunStatus
 
 _LONGEST = 2_000  # letters of a list of images
 
@@ -25,9 +25,35 @@ def repeat_command(run: Run) -> str | None:
         run: any run; paths are those that it noted.
     """
     manifest = run.manifest
-    model = _model_words(manifest, run.places)
-    images = _image_words(manifest, run.places)
-    if model is None or images is None or manifest["on_nan"] != "raise" or "norm_of_noise" in manifest:
+    words = _settings(manifest, run.places)
+    if words is None or "norm_of_noise" in manifest:
+        return None
+    words += ["--seed", manifest["seed"], "--engine", _engine(manifest), "--out", f"{run.name}-again"]
+    return _line(words)
+
+
+def resume_command(status: RunStatus) -> str | None:
+    """Return a command line that continues a stored run; None for one that only Python can continue, or one too long.
+
+    Seed and engine are not told: they are in the run.
+
+    Args:
+        status: of the run.
+    """
+    end = ["--out", _told(status.folder.resolve()), "--resume"]
+    if status.shard is None:
+        words = _settings(status.manifest, status.places)
+        return None if words is None else _line([*words, *end])
+    source = status.manifest.get("source") or {}
+    model = [source["name"]] if source.get("kind") == "factory" else []
+    plan = _told(status.places.get("plan", Path("PLAN")))
+    return _line(["smoothcert", "certify", *model, "--from", plan, "--shard", status.shard, *end])
+
+
+def _settings(manifest: Mapping[str, Any], places: Mapping[str, Path]) -> list[str] | None:
+    """Return the words for model, images, noise, procedure and alpha; None where a command line cannot say them."""
+    model, images = _model_words(manifest, places), _image_words(manifest, places)
+    if model is None or images is None or manifest["on_nan"] != "raise":
         return None
     law = noise_from(dict(manifest["noise"]))
     procedure = PROCEDURES[manifest["procedure"]["name"]]
@@ -35,8 +61,10 @@ def repeat_command(run: Run) -> str | None:
     words += _option_words(law.options(), {**manifest["noise"], **law.option_values()})
     words += ["--procedure", procedure.procedure_name]
     words += _option_words(procedure.options(), manifest["procedure"])
-    words += ["--alpha", repr(manifest["alpha"]), "--seed", manifest["seed"], "--engine", _engine(manifest)]
-    words += ["--out", f"{run.name}-again"]
+    return [*words, "--alpha", repr(manifest["alpha"])]
+
+
+def _line(words: Sequence[str]) -> str | None:
     return shlex.join(words) if all(word.isprintable() for word in words) else None
 
 

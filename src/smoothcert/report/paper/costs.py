@@ -74,7 +74,8 @@ class ModelCost:
     @property
     def seconds_per_image(self) -> float | None:
         """Worker seconds per certified image; None without a run, or without its time."""
-        images, seconds = sum(run.images for run in self.runs), sum(run.seconds for run in self.runs)
+        images = sum(run.images - len(run.failures) for run in self.runs)
+        seconds = sum(run.seconds for run in self.runs)
         return seconds / images if images and seconds else None
 
 

@@ -53,6 +53,7 @@ def _record(group: SeedGroup, grid: Floats) -> dict[str, Any]:
         "seeds": group.seeds,
         "images": group.members[0].images,
         "missing_images": sum(one.missing for one in group.members),
+        "failed_images": sum(len(one.failures) for one in group.members),
         "acr": float(group.acrs.mean()),
         "acr_sd": _known(float(deviation(group.acrs))),
         "abstained": float(group.abstained.mean()),

@@ -150,6 +150,8 @@ def _notes(
         for one in group.members:
             if one.missing:
                 yield f"Unfinished: {one.name} lacks {one.missing} of its images, so its figures look too good."
+            if one.failures:
+                yield f"Failed: {len(one.failures)} images of {one.name} have no answer, and count as not certified."
     summaries = [one for group in groups for one in group.members]
     if len({tuple(one.results.index.tolist()) for one in summaries}) > 1:
         yield "These rows are about different images, so that part of any difference comes from the choice of images."

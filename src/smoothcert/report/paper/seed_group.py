@@ -53,7 +53,7 @@ class SeedGroup:
     @property
     def votes(self) -> Floats | None:
         """Mean votes per image of each run; None where one of them does not tell."""
-        means = [one.samples.mean() for one in self.members if one.samples is not None and len(one.samples)]
+        means = [one.votes_per_image for one in self.members if one.votes_per_image is not None]
         return np.array(means) if len(means) == self.seeds else None
 
     def shares(self, radii: ArrayLike) -> Floats:

@@ -53,7 +53,8 @@ def time_factor(summary: Summary, reference: Summary) -> float | None:
     """Return TimeRF, worker seconds per image of the reference over those of a run; None for a log, or without time."""
     if not summary.manifest or not summary.seconds or not reference.images:
         return None
-    return reference.seconds / reference.images / (summary.seconds / summary.images)
+    answered = [one.images - len(one.failures) for one in (reference, summary)]  # a failed image took no time
+    return reference.seconds / answered[0] / (summary.seconds / answered[1])
 
 
 def time_reference(folder: Path) -> Summary:
@@ -68,7 +69,7 @@ def time_reference(folder: Path) -> Summary:
         raise InvalidArgumentError(
             f"--against must be a run of CERTIFY (procedure fixed), got {folder}, whose procedure is {name}"
         )
-    if not summary.seconds or summary.missing:
+    if not summary.seconds or summary.missing or summary.failures:
         raise InvalidArgumentError(
             f"--against: {folder} is not finished, or its time is not known; finish it with --resume, or give another"
         )
@@ -85,7 +86,7 @@ def _factor(value: float | None) -> str:
 
 
 def _votes(summary: Summary) -> str:
-    return "" if summary.samples is None or not len(summary.samples) else f"{summary.samples.mean():.0f}"
+    return "" if summary.votes_per_image is None else f"{summary.votes_per_image:.0f}"
 
 
 def _rounded(value: float | None) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.report.summary import Summary
-from smoothcert.report.wording import unfinished_text
+from smoothcert.report.wording import failed_text, unfinished_text
 
 _TURNED = {
     (
@@ -68,6 +68,11 @@ def _warnings(summaries: Sequence[Summary]) -> Iterator[str]:
     for summary in summaries:
         if summary.missing:
             yield unfinished_text(summary.name, summary.missing)
+        if summary.run is not None and summary.run.share is not None:
+            listed = len(summary.manifest["indices"])
+            yield f"{summary.name} is shard {summary.run.share} of a plan of {listed:,} images."
+        if summary.failures:
+            yield failed_text(summary.name, summary.failures, summary.images)
     if len({summary.reach.norm for summary in summaries} - {None}) > 1:
         yield "Warning: these runs measure radii in different norms; their radii cannot be compared."
     if len({summary.manifest["dataset"]["digest"] for summary in summaries if summary.manifest}) > 1:

@@ -24,12 +24,15 @@ _RUNTIMES = ("onnxruntime", "openvino")  # where an engine calculates by one
 
 def check_images(stored: StoredRun, report: AuditReport) -> None:
     """Hold the stored images against the manifest's list."""
-    listed, there = stored.manifest["indices"], [image.index for image in stored.images]
+    listed, there = stored.listed, [image.index for image in stored.images]
+    failed = [row.idx for row in stored.failures]
     for title, found in (
         (
             "missing: the run is unfinished (continue it with --resume), or they were removed",
-            set(listed) - set(there),
+            set(listed) - set(there) - set(failed),
         ),
+        ("with a certificate, that also failed", set(failed) & set(there)),
+        ("that failed, but are not listed in the manifest", set(failed) - set(listed)),
         ("stored, but not listed in the manifest", set(there) - set(listed)),
         ("without a certificate, but with counts, votes or a seal", set(stored.strays)),
         (
@@ -44,6 +47,17 @@ def check_images(stored: StoredRun, report: AuditReport) -> None:
             report.add_finding("images", f"images {title}: {len(found):,} of them ({some})")
     if len(set(listed)) != len(listed):
         report.add_finding("images", "the manifest lists an image twice")
+    if failed:
+        report.failed = len(failed)
+        report.note(
+            f"the model failed on {len(failed):,} images ({_some(failed)}), by the run's own word: they have no "
+            "certificate, and whoever counts certified images has to count them too"
+        )
+    if stored.share is not None:
+        report.share = str(stored.share)
+        report.note(
+            f"this is shard {stored.share} of a plan, {len(listed):,} of its {len(stored.manifest['indices']):,} images"
+        )
 
 
 def check_seals(stored: StoredRun, report: AuditReport) -> None:

@@ -13,11 +13,11 @@ from smoothcert.errors import ModuleNeededError, SmoothcertError, StoreError
 from smoothcert.folders import EnsembleCard, is_ensemble, load_model, read_any_card, refuse_labyrinth
 from smoothcert.networks import as_model, classifiers_of
 from smoothcert.noise import NoiseLaw
+from smoothcert.store import PLACES, SHARD
 from smoothcert.workflows.auditing.own_model import Origin, own_model
 from smoothcert.workflows.auditing.report import AuditReport
 from smoothcert.workflows.auditing.stored import StoredRun
 
-_PLACES = ("model", "weights", "data_dir")
 Source = str | Path | SmoothedClassifier | Callable[..., Any]
 
 _IN_PYTHON = "audit it there: smoothcert.audit(run, model=classifier)"
@@ -26,7 +26,7 @@ _IN_PYTHON = "audit it there: smoothcert.audit(run, model=classifier)"
 def read_origin(stored: StoredRun, report: AuditReport) -> Origin:
     """Return where the run says its model and data were; what is no place is a finding."""
     for field, place in stored.origin:
-        if field not in _PLACES or not isinstance(place, str) or "\0" in place:
+        if field not in (*PLACES, SHARD) or not isinstance(place, str) or "\0" in place:
             report.add_finding("file", f"the run says that its {field!r} was at {place!r}, which is no place")
             return {}
     return dict(stored.origin)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from smoothcert.certificates import Certification
 from smoothcert.data import Dataset
 from smoothcert.progress import Progress
-from smoothcert.sampling import CHUNK_VOTES, Chunk, ChunkVotes
+from smoothcert.sampling import CHUNK_VOTES, Chunk, ChunkVotes, ImageFault
 from smoothcert.workflows.auditing.report import AuditReport
 from smoothcert.workflows.auditing.stored import Stream
 
@@ -102,6 +102,15 @@ class ChunksAgain:
         if place is None:
             return None
         return Chunk(self._image, place.index, place.phase, place.number, len(place.classes))
+
+    @property
+    def fault(self) -> None:
+        """Never one: what cannot be drawn again ends the audit."""
+        return
+
+    def take_fault(self, chunk: Chunk, fault: ImageFault) -> None:
+        """Raise the error: votes are stored, so the model has answered this chunk before."""
+        raise fault.error
 
     def take(self, chunk: Chunk, votes: ChunkVotes) -> None:
         """Hand on the votes of a chunk that came back."""

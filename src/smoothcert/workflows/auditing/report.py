@@ -45,6 +45,8 @@ class AuditReport:
     Args:
         name: what the run is called.
         images: certificates in the run.
+        failed: images on which the model failed, and that have no certificate.
+        share: "3/16" where the run is a share of a plan.
         findings: reasons not to trust it.
         notes: what the reader should know, and no reason by itself.
         redrawn: votes that were drawn again; None if none could be.
@@ -58,6 +60,8 @@ class AuditReport:
 
     name: str
     images: int = 0
+    failed: int = 0
+    share: str | None = None
     findings: list[Finding] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     redrawn: int | None = None
@@ -112,12 +116,17 @@ class AuditReport:
             return "; ".join([f"{start}: {[*reasons, 'nothing was re-drawn'][0]}", *self.without_formula])
         rounding = f", {self.arithmetic} of them up to rounding" if self.arithmetic else ""
         line = (
-            f"{start}: the certificates of all {self.images:,} of the images that the run lists follow from the "
-            f"stored votes, and {_count(self.redrawn, 're-drawn vote')} ({self.chunks:,} of {self.all_chunks:,} "
+            f"{start}: the certificates of all {self.images:,} of the images that the run {self._lists} follow from "
+            f"the stored votes, and {_count(self.redrawn, 're-drawn vote')} ({self.chunks:,} of {self.all_chunks:,} "
             f"chunks) are the stored ones{rounding}; votes cannot prove its {', '.join(self.unproven)}, nor that "
             "images and settings were chosen before them"
         )
         return "; ".join([line, *self.without_formula])
+
+    @property
+    def _lists(self) -> str:
+        lists = "lists" if self.share is None else f"lists for shard {self.share}"
+        return f"{lists}, but for {self.failed:,} on which the model failed," if self.failed else lists
 
     def lines(self) -> Iterator[str]:
         """Return the findings of the whole run, those of the first few images, and the notes."""
@@ -137,6 +146,7 @@ class AuditReport:
             "trust": self.trust.name.lower(),
             "line": self.line,
             "images": self.images,
+            "failed_images": self.failed,
             "findings": [{"kind": f.kind, "image": f.image, "text": f.text} for f in self.findings],
             "notes": self.notes,
             "redrawn_votes": self.redrawn,

@@ -12,10 +12,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from smoothcert.certificates import Tally
-from smoothcert.errors import DamagedRunError, FormatError, StoreError
+from smoothcert.errors import DamagedRunError, FormatError, InvalidArgumentError, StoreError
 from smoothcert.reading import parse_json
 from smoothcert.sampling import CHUNK_VOTES, Counts, unpack
-from smoothcert.store import CertificateRow, CountsRow, RunDatabase, VotesRow, manifest_digest, seal
+from smoothcert.store import (
+    SHARD,
+    CertificateRow,
+    CountsRow,
+    FailureRow,
+    RunDatabase,
+    Share,
+    VotesRow,
+    manifest_digest,
+    seal,
+)
 
 Row = tuple[Any, ...]
 OfImage = TypeVar("OfImage", CountsRow, VotesRow)
@@ -95,7 +105,23 @@ class StoredRun:
     strays: tuple[Any, ...]  # images with counts, votes or seals and without a certificate
     unfinished: tuple[int, ...]  # images of which a state is kept
     origin: tuple[Row, ...]
+    failures: tuple[FailureRow, ...] = ()  # images that the model could not answer, by index
     foreign: tuple[str, ...] = ()  # what is in the file and in no run; nothing else is read then
+
+    @property
+    def share(self) -> Share | None:
+        """The share of a plan that it says it is; None for a whole run, or for what is no share."""
+        noted = [value for field, value in self.origin if field == SHARD]
+        try:
+            return Share.read(noted[0]) if noted else None
+        except InvalidArgumentError:
+            return None
+
+    @property
+    def listed(self) -> Sequence[int]:
+        """The images that it should have."""
+        indices: Sequence[int] = self.manifest["indices"]
+        return indices if self.share is None else self.share.images(indices)
 
     def seal_of(self, image: StoredImage) -> str:
         """Return the seal that the image should have."""
@@ -109,7 +135,7 @@ def read_stored(database: RunDatabase) -> StoredRun:
         raise StoreError(f"{database.where} holds no run yet; start it again with resume")
     foreign = database.foreign_tables()
     if foreign:
-        return StoredRun({}, "", (), (), (), (), tuple(foreign))
+        return StoredRun({}, "", (), (), (), (), foreign=tuple(foreign))
     written = database.rows("SELECT field, value FROM manifest")
     manifest = _manifest(written)
     counts = _by_image(map(CountsRow._make, database.rows("SELECT * FROM counts ORDER BY idx, position")))
@@ -129,6 +155,7 @@ def read_stored(database: RunDatabase) -> StoredRun:
         strays=tuple(sorted({*counts, *votes, *seals}, key=repr)),
         unfinished=tuple(index for (index,) in database.rows("SELECT idx FROM unfinished ORDER BY idx")),
         origin=tuple(database.rows("SELECT field, value FROM origin")),
+        failures=tuple(map(FailureRow._make, database.rows("SELECT * FROM failures ORDER BY idx"))),
     )
 
 

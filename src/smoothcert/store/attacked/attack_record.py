@@ -13,8 +13,8 @@ from smoothcert.atomic import write_atomically
 from smoothcert.errors import FormatError, ManifestMismatchError, StoreError
 from smoothcert.locking import only_one_in
 from smoothcert.reading import parse_json, read_text
-from smoothcert.store.attack_results import AttackedImage, AttackResults
-from smoothcert.store.attack_settings import check_settings
+from smoothcert.store.attacked.attack_results import AttackedImage, AttackResults
+from smoothcert.store.attacked.attack_settings import check_settings
 from smoothcert.store.manifest import differences
 
 FILE_NAME = "attack.jsonl"

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
-from smoothcert.store.attack_results import AttackedImage, AttackResults
+from smoothcert.store.attacked.attack_results import AttackedImage, AttackResults
 
 
 class AttackMemory:

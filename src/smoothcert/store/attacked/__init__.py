@@ -1,0 +1,1 @@
+"""What attacks found: their results, and the record of them."""

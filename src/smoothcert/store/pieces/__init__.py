@@ -1,0 +1,1 @@
+"""Runs made in pieces: the plan that all share, the share of each, and the merge of their folders."""
