@@ -9,6 +9,7 @@ from .runtimes.callable import CallableEngine
 from .runtimes.torch import TorchEngine
 from .turns import turn
 from .unavailable import EngineUnavailableError
+from .versions import versions_for
 from .workload import Model, Workload, device_of, rows_in_cache
 
 __all__ = [
@@ -32,4 +33,5 @@ __all__ = [
     "same_answers",
     "this_processor",
     "turn",
+    "versions_for",
 ]

@@ -12,7 +12,7 @@ from smoothcert.arguments import usable_cores
 from smoothcert.certificates import Certificate, Certification, Plan
 from smoothcert.execution.time_left import TimeLeft
 from smoothcert.progress import Progress, progress
-from smoothcert.sampling import Sampling, check_batch_size
+from smoothcert.sampling import Pool, Sampling, check_batch_size
 
 SAVE_SECONDS = 20.0
 """Partial counts are handed on at least this often (the promise is 30 seconds; a batch may take a while)."""
@@ -75,8 +75,8 @@ class Certifies(Protocol[Under, Made]):
     def draw(
         self,
         samplings: Iterable[Under],
+        pool: Pool,
         *,
-        workers: int,
         batch_size: int,
         on_decided: Callable[[Under], None],
         on_batch: Callable[[list[Under]], None],
@@ -104,7 +104,7 @@ def certify_images(
     indices: Sequence[int],
     sink: Sink[Product],
     *,
-    workers: int,
+    pool: Pool,
     batch_size: int,
     saved: Callable[[int], Any] | None = None,
     show: Progress,
@@ -116,7 +116,7 @@ def certify_images(
         source: where images come from; each is read when its turn comes.
         indices: images to certify.
         sink: takes certificates and partial states.
-        workers: threads.
+        pool: who draws, not entered yet (`Execution.pool`).
         batch_size: rows per forward pass.
         saved: returns the state of an image that was under way when an earlier run stopped, as it is stored, or None;
             left out where there are none.
@@ -145,7 +145,7 @@ def certify_images(
         left.drawn(counted - restored)
         show(
             done,
-            f"{counted:,} votes",
+            ", ".join(filter(None, (f"{counted:,} votes", pool.note))),
             lambda: left.seconds([(one.leading, one.votes_counted) for one in under_way]),
         )
         if time.monotonic() - last_save >= SAVE_SECONDS:
@@ -155,7 +155,7 @@ def certify_images(
 
     certification.draw(
         map(sampling_of, indices),
-        workers=workers,
+        pool,
         batch_size=batch_size,
         on_decided=on_decided,
         on_batch=on_batch,
@@ -188,7 +188,7 @@ def certify_in_memory(certification: Certification, source: ImageSource) -> list
             source,
             range(certification.images),
             collected,
-            workers=usable_cores(),
+            pool=certification.workers_here(usable_cores(), rows),
             batch_size=rows,
             show=show,
         )

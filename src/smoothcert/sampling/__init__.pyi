@@ -1,5 +1,7 @@
+from .any_pool import Pool
 from .chunk import Chunk, ChunkVotes
 from .comparison import COMPARED_CHUNKS
+from .control import Control
 from .counts import Counts
 from .decision import Conclusion, Decision
 from .image_sampling import ImageSampling
@@ -7,7 +9,7 @@ from .panel_sampling import PanelSampling
 from .phases import CHUNK_VOTES, Phase, chunk_borders
 from .pool import WorkerPool, check_workers
 from .probe import check_fixed_function
-from .process_sampler import ProcessSampler
+from .process_sampler import ProcessSampler, packed_error
 from .run_schedule import Sampling
 from .sampler import Sampler
 from .threads import single_threaded_torch
@@ -22,11 +24,13 @@ __all__ = [
     "Chunk",
     "ChunkVotes",
     "Conclusion",
+    "Control",
     "Counts",
     "Decision",
     "ImageSampling",
     "PanelSampling",
     "Phase",
+    "Pool",
     "ProcessSampler",
     "Sampler",
     "Sampling",
@@ -38,6 +42,7 @@ __all__ = [
     "chunk_borders",
     "no_class",
     "pack",
+    "packed_error",
     "single_threaded_torch",
     "tallied",
     "unpack",

@@ -167,7 +167,7 @@ def _serve(make_sampler: Callable[[], Sampler], pipe: Connection, parent: int) -
                 sampler = sampler or make_sampler()
                 answer = pickle.dumps(_done(sampler, order))
             except BaseException as error:
-                answer = _packed(error)
+                answer = packed_error(error)
             pipe.send_bytes(answer)
 
 
@@ -192,7 +192,7 @@ def _done(sampler: Sampler, order: bytes) -> Any:
     return [(part.votes, part.evaluations, part.seconds, part.classes) for part in sampler.draw(chunks)]
 
 
-def _packed(error: BaseException) -> bytes:
+def packed_error(error: BaseException) -> bytes:
     """Return an error as bytes: itself where it can be unpacked again, else its text."""
     try:
         packed = pickle.dumps(error)

@@ -24,9 +24,9 @@ from smoothcert.certificates import (
 from smoothcert.data import Dataset, TorchData, check_indices
 from smoothcert.ensembles import refuse_overlap
 from smoothcert.errors import EngineDisagreementError, UnsoundModelError
-from smoothcert.execution import certify_images
+from smoothcert.execution import Execution, certify_images, chosen_execution
 from smoothcert.progress import progress
-from smoothcert.sampling import COMPARED_CHUNKS, check_batch_size, check_workers
+from smoothcert.sampling import COMPARED_CHUNKS, check_batch_size
 from smoothcert.store import (
     PanelWriter,
     Run,
@@ -55,6 +55,7 @@ def certify(
     out: str | Path | None = None,
     resume: bool = False,
     show_progress: bool | None = None,
+    execution: Execution | None = None,
 ) -> Run:
     """Certify images of a data set and return the run.
 
@@ -68,12 +69,14 @@ def certify(
         seed: None draws a secret one and records it; on resume the recorded one is used.
         indices: images of the data set; all by default.
         engine: "auto" or the name of an engine.
-        workers: threads; one per core by default.
+        workers: threads; one per core by default. Not beside `execution`, which says it itself.
         batch_size: most rows per forward pass; does not change any vote.
         out: run folder; None keeps the run in memory.
         resume: continue the run in `out`, or start it if there is none.
         show_progress: None shows it on a terminal only.
+        execution: where votes are drawn, such as RayExecution(); on threads here by default. Changes no vote.
     """
+    where = chosen_execution(execution, workers)
     dataset = check_subjects(classifier, dataset)
     check_kind("engine", engine, str, "the name of an engine, or auto")
     folder = None if out is None else check_path("out", out)
@@ -93,7 +96,7 @@ def certify(
         manifest = make_manifest(certification, dataset, order.chosen)
         if stored is not None:
             check_same(stored, manifest, str(folder))
-        pace = order.checked(certification, workers, batch_size)
+        pace = order.checked(certification, where, batch_size)
         reach = reach_before(certification)
         places = origin_of(folder, classifier.folder, dataset, classifier.weights)
         database = begin(folder, stored, manifest, places)
@@ -117,9 +120,9 @@ def left_open(stored: dict[str, Any] | None, seed: int | None, engine: str) -> t
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast to draw; no vote depends on it."""
+    """Where to draw, and how many rows at a time; no vote depends on it."""
 
-    workers: int
+    execution: Execution
     batch_size: int
 
 
@@ -151,11 +154,11 @@ class Order:
     def checked(
         self,
         source: Certification | PanelCertification,
-        workers: int | None,
+        execution: Execution,
         batch_size: int | None,
     ) -> Pace:
         """Check the model by its first votes."""
-        pace = Pace(check_workers(workers), check_batch_size(batch_size, self.example, source.engine))
+        pace = Pace(execution, check_batch_size(batch_size, self.example, source.engine))
         others = self.chosen[1:COMPARED_CHUNKS]
         some = {index: self.classifier.check_image(self.dataset.image(index)) for index in others}
         source.check({self.chosen[0]: self.example, **some}, batch_size=pace.batch_size)
@@ -173,7 +176,7 @@ class Order:
                     self.dataset,
                     left,
                     writer,
-                    workers=pace.workers,
+                    pool=pace.execution.pool(certification, pace.batch_size),
                     batch_size=pace.batch_size,
                     saved=writer.saved,
                     show=show,

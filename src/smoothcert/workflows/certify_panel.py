@@ -10,6 +10,7 @@ from smoothcert.arguments import check_kind, check_path
 from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, check_subjects, reach_before
 from smoothcert.data import Dataset, TorchData
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.execution import Execution, chosen_execution
 from smoothcert.store import (
     PanelWriter,
     Run,
@@ -40,6 +41,7 @@ def certify_panel(
     resume: bool = False,
     show_progress: bool | None = None,
     folders: Mapping[str, str | Path] | None = None,
+    execution: Execution | None = None,
 ) -> dict[str, Run]:
     """Certify several classifiers from the same forward passes, one run folder each.
 
@@ -52,6 +54,7 @@ def certify_panel(
 
     The other arguments are those of `certify`.
     """
+    where = chosen_execution(execution, workers)
     dataset = check_subjects(classifier, dataset)
     check_kind("outs", outs, Mapping, "a table of run folders (or None) by name")
     if folders is not None:
@@ -82,7 +85,7 @@ def certify_panel(
         for place, old, new in zip(places.values(), stored, manifests, strict=True):
             if old is not None:
                 check_same(old, new, str(place))
-        pace = order.checked(panel, workers, batch_size)
+        pace = order.checked(panel, where, batch_size)
         reach = reach_before(panel.parts[0])  # one plan for all
         origins = [origin_of(place, (folders or {}).get(name), dataset) for name, place in places.items()]
         databases: list[RunDatabase] = []

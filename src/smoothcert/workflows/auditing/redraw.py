@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from smoothcert.certificates import Certification
 from smoothcert.data import Dataset
+from smoothcert.execution import Execution
 from smoothcert.progress import Progress
 from smoothcert.sampling import CHUNK_VOTES, Chunk, ChunkVotes
 from smoothcert.workflows.auditing.report import AuditReport
@@ -116,7 +117,7 @@ def redraw(
     places: Sequence[Place],
     take: TakeChunk,
     *,
-    workers: int,
+    execution: Execution,
     batch_size: int,
     show: Progress,
 ) -> None:
@@ -127,7 +128,7 @@ def redraw(
         dataset: where the images come from.
         places: the chunks, image by image.
         take: handed each.
-        workers: threads.
+        execution: where they are drawn.
         batch_size: rows per forward pass.
         show: told about progress.
     """
@@ -145,7 +146,8 @@ def redraw(
     def on_batch(under_way: list[ChunksAgain]) -> None:
         show(done, f"{done * CHUNK_VOTES:,} votes")
 
-    certification.draw(images(), workers=workers, batch_size=batch_size, on_batch=on_batch)
+    pool = execution.pool(certification, batch_size)
+    certification.draw(images(), pool, batch_size=batch_size, on_batch=on_batch)
 
 
 class Comparison:
