@@ -66,6 +66,7 @@ def certify(
         ),
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out, or start it.")] = False,
+    ray: opt.Ray = None,
 ) -> None:
     """Certify images of a data set, or of a file or folder of your own, into a run folder.
 
@@ -85,6 +86,8 @@ def certify(
       --out runs/own
 
       smoothcert certify models/mine --dataset my.npz --every 20 --max 500 --out runs/mine
+
+      smoothcert certify models/mine --dataset my.npz --out runs/mine --resume --ray auto
     """
     procedure = choose_procedure(PROCEDURE.given(ctx))
     if out is None and not preview.dry_run:
@@ -95,6 +98,8 @@ def certify(
     classifier = choose_classifier(model, NOISE.given(ctx), own.facts(model, images))
     picked, how = subset.pick(images), running.settings()
     if preview.dry_run:
+        if ray is not None:
+            raise InvalidArgumentError("--dry-run tries images on this machine; leave --ray out")
         started = time.process_time()  # in the end a run takes as long to get here
         seconds = preview.trial_seconds
         report.print_preview(
@@ -104,6 +109,7 @@ def certify(
         )
         return
     assert out is not None
+    how |= opt.where(ray, running.workers)
     how = {**how, "procedure": procedure, "indices": picked, "resume": resume, "show_progress": True}
     try:
         if with_members:

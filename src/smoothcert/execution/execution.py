@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from types import TracebackType
+from typing import Self
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.sampling import Pool, VoteSource
@@ -10,7 +12,18 @@ from smoothcert.visible import brief
 
 
 class Execution(ABC):
-    """A place where votes are drawn. No vote depends on it, so it is no part of a run's identity."""
+    """A place where votes are drawn. No vote depends on it, so it is no part of a run's identity.
+
+    Inside `with` it is held ready for several jobs; a job that finds it not held does so itself.
+    """
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        return None
 
     @abstractmethod
     def pool(self, source: VoteSource, batch_size: int) -> Pool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager, ExitStack, nullcontext
+from contextlib import ExitStack
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from typing_extensions import override
 
@@ -21,7 +21,7 @@ class RayExecution(Execution):
     Votes, certificates and exports are those of threads here, timings apart. Workers that die, hang or run out of
     memory are replaced, and their votes drawn by others; a machine that has other releases, or votes otherwise on a
     probe, is refused by name. Not a way to start machines: Ray does that. Inside `with`, several jobs share one
-    connection, and a local cluster is started once.
+    connection and its processes, and a local cluster is started once.
 
     Args:
         address: "host:port" of the cluster's head, or "auto" for the one that this machine belongs to; by default a
@@ -38,34 +38,35 @@ class RayExecution(Execution):
             raise InvalidArgumentError(f"workers must be a positive integer, or None, got {brief(workers)}")
         if address is not None and (not isinstance(address, str) or not address or "://" in address):
             raise InvalidArgumentError(
-                f"address must be host:port of the cluster's head, or auto, got {brief(address)}; a client from outside "
-                "(ray://) cannot drive workers: start the run on a machine of the cluster"
+                f"address must be host:port of the cluster's head, or auto, got {brief(address)}; a client from "
+                "outside (ray://) cannot drive workers: start the run on a machine of the cluster"
             )
         self.address, self.workers, self.patience = address, workers, float(patience)
-        self._held: ExitStack | None = None
+        self._held, self._depth = ExitStack(), 0
+        self._idle: list[Any] = []  # processes of workers between two jobs
 
     def __repr__(self) -> str:
         return f"RayExecution({self.address!r}, workers={self.workers}, patience={self.patience})"
 
+    @override
     def __enter__(self) -> Self:
-        with ExitStack() as stack:
-            stack.enter_context(self._connection())
-            self._held = stack.pop_all()
+        from smoothcert.execution.cluster.connection import connected
+
+        if self._depth == 0:
+            with ExitStack() as stack:
+                stack.enter_context(connected(self.address, check_workers(self.workers)))
+                self._held = stack.pop_all()
+        self._depth += 1
         return self
 
+    @override
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        held, self._held = self._held, None
-        if held is not None:
-            held.close()
-
-    def _connection(self) -> AbstractContextManager[None]:
-        from smoothcert.execution.cluster.connection import connected
-
-        if self._held is not None:
-            return nullcontext()
-        return connected(self.address, check_workers(self.workers))
+        self._depth -= 1
+        if self._depth == 0:
+            self._idle.clear()  # they end with the connection
+            self._held.close()
 
     @override
     def pool(self, source: VoteSource, batch_size: int) -> Pool:
@@ -74,7 +75,8 @@ class RayExecution(Execution):
         return RayPool(
             source,
             batch_size,
-            connection=self._connection,
+            connection=self,
+            idle=self._idle,
             workers=self.workers,
             patience=self.patience,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,7 +81,7 @@ def certify(
     dataset = check_subjects(classifier, dataset)
     check_kind("engine", engine, str, "the name of an engine, or auto")
     folder = None if out is None else check_path("out", out)
-    with hold(folder):  # before the first check, so that nobody works in vain
+    with hold(folder), ExitStack() as stack:  # before the first check, so that nobody works in vain
         stored = stored_manifest(folder, resume)
         seed, engine = left_open(stored, seed, engine)
         order = Order.of(classifier, dataset, indices)
@@ -99,6 +100,7 @@ def certify(
         pace = order.checked(certification, where, batch_size)
         reach = reach_before(certification)
         places = origin_of(folder, classifier.folder, dataset, classifier.weights)
+        stack.enter_context(where)  # before anything is written
         database = begin(folder, stored, manifest, places)
         try:
             writer = RunWriter(database, dataset)

@@ -88,6 +88,7 @@ def certify_panel(
         pace = order.checked(panel, where, batch_size)
         reach = reach_before(panel.parts[0])  # one plan for all
         origins = [origin_of(place, (folders or {}).get(name), dataset) for name, place in places.items()]
+        held.enter_context(where)  # before anything is written
         databases: list[RunDatabase] = []
         try:
             for place, old, new, origin in zip(places.values(), stored, manifests, origins, strict=True):

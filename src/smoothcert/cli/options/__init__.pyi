@@ -14,6 +14,7 @@ from .own_model import (
 )
 from .paper import PaperFiles
 from .paths import folder_option, path_argument, path_option
+from .ray import Ray, where
 from .recipe import Changes, RecipeName, chosen_config
 from .results import Norm, Radii, Target, read_radii, read_summaries
 from .running import (
@@ -51,6 +52,7 @@ __all__ = [
     "OwnModel",
     "PaperFiles",
     "Radii",
+    "Ray",
     "RecipeName",
     "Running",
     "Seed",
@@ -74,5 +76,6 @@ __all__ = [
     "read_summaries",
     "typed",
     "unfolded",
+    "where",
     "with_parameters",
 ]

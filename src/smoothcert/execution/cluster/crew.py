@@ -21,6 +21,10 @@ _MOST_FALSE_STARTS = 3  # of a machine, in a row: then it is left alone
 _log = logging.getLogger("smoothcert")
 
 
+Idle = tuple[str, str, Any]
+"""Machine, what it takes one of, and Ray's handle."""
+
+
 @dataclass(eq=False)
 class Worker:
     """One worker, from the moment it is asked for.
@@ -49,11 +53,18 @@ class Crew:
         resource: what each takes one of: "CPU" or "GPU".
         most: number of workers at most; None for one wherever there is room.
         refusal: says why a worker must not vote.
+        idle: processes that an earlier job left, which save the seconds of starting others.
     """
 
     def __init__(
-        self, setup: Any, resource: str, most: int | None, refusal: Callable[[Greeting], str | None]
+        self,
+        setup: Any,
+        resource: str,
+        most: int | None,
+        refusal: Callable[[Greeting], str | None],
+        idle: list[Idle],
     ) -> None:
+        self._idle = idle
         self._ray, self._setup, self._resource, self._most = ray_library(), setup, resource, most
         self._refusal = refusal
         self.workers: list[Worker] = []
@@ -97,8 +108,13 @@ class Crew:
 
         place = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
         takes = {"num_cpus": 1, "num_gpus": 1 if self._resource == "GPU" else 0}
-        actor = self._kind.options(scheduling_strategy=place, max_restarts=0, **takes).remote(self._setup)
-        self.workers.append(Worker(actor, node, actor.greet.remote()))
+        left = next((one for one in self._idle if one[:2] == (node, self._resource)), None)
+        if left is None:
+            actor = self._kind.options(scheduling_strategy=place, max_restarts=0, **takes).remote()
+        else:
+            self._idle.remove(left)
+            actor = left[2]
+        self.workers.append(Worker(actor, node, actor.greet.remote(self._setup)))
 
     def meet(self, worker: Worker) -> None:
         """Let a worker that has greeted draw, or refuse its machine."""
@@ -138,9 +154,12 @@ class Crew:
             self._ray.kill(worker.actor, no_restart=True)
 
     def close(self) -> None:
-        """End all workers."""
+        """End all workers but those that could begin another job at once."""
         for worker in list(self.workers):
-            self._dismiss(worker)
+            if worker.ready and not worker.jobs:
+                self._idle.append((worker.node, self._resource, worker.actor))
+            else:
+                self._dismiss(worker)
 
 
 def in_brief(error: BaseException) -> str:

@@ -6,7 +6,7 @@ import contextlib
 import pickle
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, ExitStack
 from types import TracebackType
 from typing import Any, ClassVar, Self
@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 import torch
 
 from smoothcert.errors import WorkerError
-from smoothcert.execution.cluster.crew import Crew, Worker, in_brief
+from smoothcert.execution.cluster.crew import Crew, Idle, Worker, in_brief
 from smoothcert.execution.cluster.greeting import ask, refusal
 from smoothcert.execution.cluster.library import ray_library
 from smoothcert.execution.cluster.orders import Job, Orders
@@ -37,7 +37,8 @@ class RayPool:
     Args:
         source: what decides the votes.
         batch_size: most rows per forward pass.
-        connection: connects to the cluster.
+        connection: is entered for the connection to the cluster.
+        idle: processes that an earlier job left; this one leaves its own there.
         workers: how many at most; None for one per core or device.
         patience: seconds that a worker may be silent beyond what its job should take.
     """
@@ -49,13 +50,14 @@ class RayPool:
         source: VoteSource,
         batch_size: int,
         *,
-        connection: Callable[[], AbstractContextManager[None]],
+        connection: AbstractContextManager[Any],
+        idle: list[Idle],
         workers: int | None,
         patience: float,
     ) -> None:
         self.outstanding = 0
         self._source, self._batch_size, self._connection = source, batch_size, connection
-        self._most, self._patience = workers, patience
+        self._most, self._patience, self._idle = workers, patience, idle
         self._waiting: deque[Job] = deque()
         self._orders = Orders()
         self._stack = ExitStack()
@@ -66,7 +68,7 @@ class RayPool:
         setup = WorkerSetup.of(self._source, self._batch_size)
         content = setup.packed()  # before a cluster is started in vain
         with ExitStack() as stack:
-            stack.enter_context(self._connection())
+            stack.enter_context(self._connection)
             with single_threaded_torch():
                 self._control = ask(self._source.sampler(self._batch_size))
             resource = "CPU" if setup.device == "cpu" else "GPU"
@@ -75,6 +77,7 @@ class RayPool:
                 resource,
                 self._most,
                 lambda greeting: refusal(greeting, self._control, setup.versions),
+                self._idle,
             )
             stack.callback(self._crew.close)
             self._last_ready = time.monotonic()
@@ -208,8 +211,8 @@ class RayPool:
         waited = now - self._last_ready
         if waited > self._patience + _START_SECONDS or (refused and not self._crew.has_room):
             raise WorkerError(
-                f"no worker of the Ray cluster can draw votes ({refused or f'none was free for {waited:.0f} s'}); repair "
-                "the cluster or draw the votes here, without --ray (a stored run continues with resume)"
+                f"no worker of the Ray cluster can draw votes ({refused or f'none was free for {waited:.0f} s'}); "
+                "repair the cluster or draw the votes here, without --ray (a stored run continues with resume)"
             )
 
 

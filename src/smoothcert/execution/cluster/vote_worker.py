@@ -21,24 +21,25 @@ class VoteWorker:
     """Draws the votes of chunks; made by Ray in a process of its own.
 
     Not trusted before its greeting was compared with what the driver would have said.
-
-    Args:
-        setup: a packed `WorkerSetup`.
     """
 
-    def __init__(self, setup: bytes) -> None:
-        self._packed = setup
+    def __init__(self) -> None:
         self._sampler: Sampler | None = None
         self._control: Control | None = None
 
-    def greet(self) -> bytes:
-        """Build the engine, answer the control question and say who this is; returns a pickled `Greeting`."""
+    def greet(self, packed: bytes) -> bytes:
+        """Build the engine, answer the control question and say who this is; returns a pickled `Greeting`.
+
+        Args:
+            packed: a `WorkerSetup`.
+        """
+        self._sampler = self._control = None
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides what Ctrl-C means
         torch.set_num_threads(1)
         name = f"{platform.node()} (process {os.getpid()})"
         versions: dict[str, str] = {}
         try:
-            setup = WorkerSetup.unpacked(self._packed)
+            setup = WorkerSetup.unpacked(packed)
             versions = versions_for(setup.package)
             if versions != setup.versions:  # nothing of another release is run
                 return pickle.dumps(Greeting(name, versions))

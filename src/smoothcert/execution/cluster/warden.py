@@ -84,7 +84,7 @@ def _locked(file: Path) -> int:
 def _end(folder: Path) -> NoReturn:
     """Kill all that was started, remove the folder and end."""
     until = time.monotonic() + _PATIENCE
-    while (left := _descendants(os.getpid())) and time.monotonic() < until:
+    while (left := descendants(os.getpid())) and time.monotonic() < until:
         for process in left:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(process, signal.SIGKILL)
@@ -96,7 +96,7 @@ def _end(folder: Path) -> NoReturn:
     os._exit(0)
 
 
-def _descendants(process: int) -> list[int]:
+def descendants(process: int) -> list[int]:
     """Return the processes below one, from what Linux tells; none on other systems, where Ray ends its own."""
     children: dict[int, list[int]] = {}
     for entry in Path("/proc").glob("[0-9]*"):
