@@ -21,6 +21,7 @@ class Bright(nn.Module):
         super().__init__()
         self.folder, self.driver, self.reads_environment = str(folder), os.getpid(), reads_environment
         self.scale = nn.Parameter(torch.tensor(20.0), requires_grad=False)
+        self.eval()
 
     def forward(self, batch):
         if os.getpid() != self.driver:

@@ -17,6 +17,7 @@ from torch import nn
 from smoothcert.engines import Model, build_engine, versions_for
 from smoothcert.errors import InvalidArgumentError, WorkerError
 from smoothcert.execution.cluster.library import ray_library
+from smoothcert.networks import is_installed_module
 from smoothcert.noise import NoiseLaw
 from smoothcert.sampling import Sampler, VoteSource
 
@@ -102,20 +103,20 @@ class WorkerSetup:
 
 @contextmanager
 def _sent_whole() -> Iterator[None]:
-    """Let code of modules that no import could find elsewhere be sent by value: those of files a user named."""
+    """Let code of the user's own be sent by value: other machines, and other folders, do not have its files."""
     library = ray_library().cloudpickle
-    by_hand = [
+    own = [
         module
         for name, module in list(sys.modules.items())
-        if name != "__main__"
-        and type(module) is ModuleType
-        and module.__spec__ is None
+        if isinstance(module, ModuleType)
+        and module.__name__ == name != "__main__"  # which is sent so anyway
         and "__file__" in vars(module)
+        and not is_installed_module(module)
     ]
-    for module in by_hand:
+    for module in own:
         library.register_pickle_by_value(module)
     try:
         yield
     finally:
-        for module in by_hand:
+        for module in own:
             library.unregister_pickle_by_value(module)
