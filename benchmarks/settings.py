@@ -58,6 +58,9 @@ class Settings:
         ensembles_networks: networks of which ensembles of five are made.
         ensembles_repetitions: alternations there.
         ensembles_seconds: length of one measurement of the whole ensemble.
+        cluster_network: network whose votes a Ray cluster draws.
+        cluster_repetitions: alternations there.
+        cluster_seconds: length of one measurement of two threads.
     """
 
     engine: str = "auto"
@@ -95,6 +98,9 @@ class Settings:
     ensembles_networks: tuple[str, ...] = ("lenet", "resnet20")
     ensembles_repetitions: int = 5
     ensembles_seconds: float = 3.0
+    cluster_network: str = "resnet20"
+    cluster_repetitions: int = 5
+    cluster_seconds: float = 6.0
 
 
 def full(engine: str) -> Settings:
@@ -139,4 +145,7 @@ def quick(engine: str) -> Settings:
         ensembles_networks=("lenet",),
         ensembles_repetitions=1,
         ensembles_seconds=0.1,
+        cluster_network="lenet",
+        cluster_repetitions=1,
+        cluster_seconds=0.1,
     )

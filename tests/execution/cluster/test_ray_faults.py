@@ -157,7 +157,7 @@ def test_a_worker_with_another_release_is_refused_by_name(ray, join, tmp_path, c
     join(other.parent)
     model = Bright(tmp_path)
     with caplog.at_level(logging.WARNING, "smoothcert"), ray.pool(source(model), 64) as pool:
-        wait_until(lambda: pool._wait() or "1 machines refused" in pool.note)
+        wait_until(lambda: pool.look_after() or "1 machines refused" in pool.note)
         assert drawn(pool) == here(model)
     assert "smoothcert 9.9 where the driver has" in caplog.text
     assert platform.node() in caplog.text
@@ -167,12 +167,12 @@ def test_a_worker_that_votes_otherwise_is_refused_and_its_machine_may_go(ray, jo
     node = join(BRIGHT_OFFSET="0.05")
     model = Bright(tmp_path, reads_environment=True)
     with caplog.at_level(logging.WARNING, "smoothcert"), ray.pool(source(model), 64) as pool:
-        wait_until(lambda: pool._wait() or "1 machines refused" in pool.note)
+        wait_until(lambda: pool.look_after() or "1 machines refused" in pool.note)
         assert drawn(pool) == here(model)
     assert "votes otherwise than the driver on" in caplog.text
     model = Bright(tmp_path)
     with ray.pool(source(model), 64) as pool:
-        wait_until(lambda: pool._wait() or pool.workers == 3)
+        wait_until(lambda: pool.look_after() or pool.workers == 3)
         kill_tree(node)
         assert drawn(pool) == here(model)
         assert pool.lost == 1

@@ -82,7 +82,7 @@ class RayPool:
             stack.callback(self._crew.close)
             self._last_ready = time.monotonic()
             while not self._crew.ready:
-                self._wait()
+                self.look_after()
             self._stack = stack.pop_all()
         return self
 
@@ -140,13 +140,13 @@ class RayPool:
     def collect(self) -> list[tuple[Any, ChunkVotes]]:
         """Wait for one batch and return its (tag, votes) pairs; raise what the model raised in a worker."""
         while True:
-            for worker in self._wait():
+            for worker in self.look_after():
                 if worker in self._crew.workers and (job := self._finished(worker)) is not None:
                     self.outstanding -= 1
                     return job
 
-    def _wait(self) -> list[Worker]:
-        """Look after the workers for a moment; return those that have done their first job, or died at it."""
+    def look_after(self) -> list[Worker]:
+        """Start, meet and end workers for a moment; return those that have done their first job, or died at it."""
         self._crew.tend()
         self._hand_out()
         starting = {worker.greeting: worker for worker in self._crew.workers if not worker.ready}
