@@ -23,6 +23,7 @@ PIECES = (
     "denoisers",
     "attacks",
     "norms",
+    "killed_cluster",
 )
 
 

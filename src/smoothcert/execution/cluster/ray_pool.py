@@ -99,7 +99,7 @@ class RayPool:
         for worker in self._crew.ready:
             with contextlib.suppress(ray.exceptions.RayError):  # it is gone, or busy
                 asked = worker.actor.answer_again.remote()
-                self._control.refuse_other(ray.get(asked, timeout=self._patience))
+                self._control.refuse_other(pickle.loads(ray.get(asked, timeout=self._patience)))
 
     @property
     def workers(self) -> int:

@@ -66,8 +66,8 @@ class VoteWorker:
         except BaseException as error:
             return packed_error(error)
 
-    def answer_again(self) -> NDArray[Any]:
-        """Answer the control question once more."""
+    def answer_again(self) -> bytes:
+        """Answer the control question once more; returns the logits pickled, as arrays of the store are read-only."""
         assert self._sampler is not None
         assert self._control is not None
-        return self._sampler.answers(self._control.chunks).copy()
+        return pickle.dumps(self._sampler.answers(self._control.chunks))
