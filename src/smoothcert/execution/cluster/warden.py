@@ -14,11 +14,13 @@ import select
 import shutil
 import signal
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import NoReturn
 
 _LOOK_SECONDS = 1.0  # between two looks at whether the driver lives, beside its pipe
+_TRIES = 3  # to start
 _PATIENCE = 10.0  # seconds for killed processes to be gone
 _SUBREAPER = 36  # Linux's number of the request
 _STORE_BYTES = 256 * 2**20  # of the object store: classifiers and large images under way
@@ -37,17 +39,34 @@ def main(folder: Path, cores: int, driver: int) -> NoReturn:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the driver decides what Ctrl-C means
     signal.signal(signal.SIGTERM, lambda *_: _end(folder))
     _adopt_orphans()
+    _lock(folder / LOCK)
+    watch = threading.Thread(target=_end_with, args=(driver, folder), daemon=True)
+    watch.start()  # first: the driver may be killed while Ray starts
     try:
-        lock = _locked(folder / LOCK)
-        address = _started(folder, cores)
-        print(json.dumps({"address": address}), flush=True)
-        while os.getppid() == driver:
-            if select.select([sys.stdin], [], [], _LOOK_SECONDS)[0] and not os.read(0, 1):
-                break
-        os.close(lock)
+        print(json.dumps({"address": _started_at_last(folder, cores)}), flush=True)
     except BaseException as error:
-        print(json.dumps({"error": f"{type(error).__name__}: {error}"}), flush=True)
+        with contextlib.suppress(OSError):
+            print(json.dumps({"error": f"{type(error).__name__}: {error}"}), flush=True)
+        _end(folder)
+    watch.join()
+    raise AssertionError("the watch ends the process")
+
+
+def _end_with(driver: int, folder: Path) -> None:
+    """Wait until the driver closes its end of the pipe or is gone, then end."""
+    while os.getppid() == driver:
+        if select.select([0], [], [], _LOOK_SECONDS)[0] and not os.read(0, 1):
+            break
     _end(folder)
+
+
+def _started_at_last(folder: Path, cores: int) -> str:
+    """Try several times: Ray gives up on itself after half a minute, which a busy machine may need."""
+    for _ in range(_TRIES - 1):
+        with contextlib.suppress(Exception):
+            return _started(folder, cores)
+        _kill_all()
+    return _started(folder, cores)
 
 
 def _started(folder: Path, cores: int) -> str:
@@ -72,17 +91,24 @@ def _adopt_orphans() -> None:
         ctypes.CDLL(None).prctl(_SUBREAPER, 1, 0, 0, 0)
 
 
-def _locked(file: Path) -> int:
+def _lock(file: Path) -> None:
+    """Hold a lock for as long as this process lives."""
     descriptor = os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     with contextlib.suppress(ImportError, OSError):
         import fcntl
 
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    return descriptor
 
 
 def _end(folder: Path) -> NoReturn:
     """Kill all that was started, remove the folder and end."""
+    _kill_all()
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(0)
+
+
+def _kill_all() -> None:
+    """Kill every process below this one and wait until it is gone."""
     until = time.monotonic() + _PATIENCE
     while (left := descendants(os.getpid())) and time.monotonic() < until:
         for process in left:
@@ -92,8 +118,6 @@ def _end(folder: Path) -> NoReturn:
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
         time.sleep(0.02)
-    shutil.rmtree(folder, ignore_errors=True)
-    os._exit(0)
 
 
 def descendants(process: int) -> list[int]:
