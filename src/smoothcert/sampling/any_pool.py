@@ -24,6 +24,11 @@ class Pool(Protocol):
         ...
 
     @property
+    def lost(self) -> int:
+        """Workers that were lost and replaced; 0 where a lost one ends the job."""
+        ...
+
+    @property
     def job_scale(self) -> int:
         """How many times as long a batch may take as one for a thread here: more where handing over costs more."""
         ...

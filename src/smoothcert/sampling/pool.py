@@ -66,6 +66,7 @@ class WorkerPool:
     """
 
     job_scale: ClassVar[int] = 1
+    lost: ClassVar[int] = 0
     note: ClassVar[str] = ""
 
     def __init__(

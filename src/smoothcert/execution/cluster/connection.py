@@ -7,7 +7,9 @@ import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from smoothcert.errors import WorkerError
 from smoothcert.execution.cluster.library import ray_library
@@ -57,10 +59,9 @@ def _showing(token: Path) -> Iterator[None]:
 def _read_settings_again() -> None:
     """Let Ray forget the settings that it keeps from its import; releases without tokens have nothing to forget."""
     with contextlib.suppress(ImportError, AttributeError):
-        from ray._raylet import AuthenticationTokenLoader, Config
-
-        Config.initialize("")
-        AuthenticationTokenLoader.instance().reset_cache()
+        inside: Any = import_module("ray._raylet")
+        inside.Config.initialize("")
+        inside.AuthenticationTokenLoader.instance().reset_cache()
 
 
 def _knock(address: str) -> None:

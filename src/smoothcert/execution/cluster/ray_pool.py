@@ -179,7 +179,8 @@ class RayPool:
             raise result
         worker.jobs.popleft()
         worker.since = time.monotonic()
-        worker.seconds_per_vote = sum(part.seconds for part in result) / job.votes
+        worked = sum(part.seconds for part in result if isinstance(part, ChunkVotes))
+        worker.seconds_per_vote = max(worked / job.votes, worker.seconds_per_vote / 2)
         return list(zip(job.tags, result, strict=True))
 
     def _end_if_hanging(self, worker: Worker) -> None:

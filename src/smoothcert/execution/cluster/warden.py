@@ -17,7 +17,7 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 _LOOK_SECONDS = 1.0  # between two looks at whether the driver lives, beside its pipe
 _TRIES = 3  # to start
@@ -72,7 +72,7 @@ def _started_at_last(folder: Path, cores: int) -> str:
 def _started(folder: Path, cores: int) -> str:
     import ray
 
-    context = ray.init(
+    context: Any = ray.init(
         address="local",
         num_cpus=cores,
         num_gpus=None,
