@@ -23,7 +23,6 @@ PIECES = (
     "denoisers",
     "attacks",
     "norms",
-    "killed_cluster",
 )
 
 

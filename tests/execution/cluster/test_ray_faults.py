@@ -136,7 +136,13 @@ def join(ray, monkeypatch):
 
     def start(*folders, **environment):
         started.append(second_node(*folders, **environment))
-        wait_until(lambda: len(nodes()) == 2)
+
+        def is_there():
+            if started[-1].poll() is not None:  # Ray gives up on itself after half a minute of a busy machine
+                started.append(second_node(*folders, **environment))
+            return len(nodes()) == 2
+
+        wait_until(is_there, seconds=200)
         return started[-1]
 
     yield start
