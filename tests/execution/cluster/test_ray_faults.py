@@ -116,7 +116,7 @@ def test_workers_that_vote_otherwise_are_refused_by_name(ray, tmp_path, monkeypa
         pass
 
 
-def wait_until(done, seconds=90):
+def wait_until(done, seconds=300):
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end, "it did not come about in time"
