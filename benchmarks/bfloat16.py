@@ -58,7 +58,8 @@ def _network(name: str, images: int, settings: Settings) -> tuple[list[Measureme
     train_set, holdout_set = (
         _digits(name, split, most) for split, most in (("train", images), ("holdout", HOLDOUT))
     )
-    rows, accuracies = [], {}
+    rows: list[Measurement] = []
+    accuracies: dict[str, list[float]] = {}
     for repetition in range(settings.bfloat16_repetitions):
         for precision in (FLOAT32, BFLOAT16):
             config = TrainConfig(
@@ -83,7 +84,7 @@ def _network(name: str, images: int, settings: Settings) -> tuple[list[Measureme
             rows.append(
                 Measurement("bfloat16", name, precision, repetition, images, images / last.images_per_second)
             )
-            accuracies.setdefault(precision, []).append(last.holdout_noisy_accuracy)
+            accuracies.setdefault(precision, []).append(last.holdout_noisy_accuracy or 0.0)
     return rows, {precision: float(np.mean(found)) for precision, found in accuracies.items()}
 
 
@@ -95,7 +96,8 @@ def _digits(name: str, split: str, most: int) -> Dataset:
     """Return the embedded digits, each pixel four by four, as large as the network takes them."""
     digits, side = load_dataset("digits", split), SIDES[name]
     cut = (32 - side) // 2
-    kept: NDArray[np.uint8] = digits.images[:most].repeat(4, axis=2).repeat(4, axis=3)
+    pixels: NDArray[np.uint8] = (digits.batch(range(most)) * 255).round().to(torch.uint8).numpy()
+    kept = pixels.repeat(4, axis=2).repeat(4, axis=3)
     kept = kept[:, :, cut : 32 - cut, cut : 32 - cut].repeat(CHANNELS[name], axis=1)
     return Dataset.from_arrays(kept, digits.labels[:most], class_names=digits.class_names)
 

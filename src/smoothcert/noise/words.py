@@ -36,7 +36,7 @@ class Words:
         self._fast: np.random.SFC64 | None = None
         if generator.device.type == "cpu":
             start = self._from_generator(_SEED_WORDS).numpy().view(np.uint64)
-            self._fast = np.random.SFC64(_Start(start))
+            self._fast = np.random.SFC64(_Start(start))  # type: ignore[arg-type]  # an ISeedSequence, as documented
 
     @property
     def device(self) -> torch.device:
@@ -82,4 +82,4 @@ class _Start(ISeedSequence):
 
 def in_blocks(out: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Return a tensor's rows in blocks that suit a core's cache; which ones depends on its shape alone."""
-    return out.split(max(1, _BLOCK // max(out[:1].numel(), 1)))
+    return torch.split(out, max(1, _BLOCK // max(out[:1].numel(), 1)))
