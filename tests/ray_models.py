@@ -21,11 +21,14 @@ class Bright(nn.Module):
         super().__init__()
         self.folder, self.driver, self.reads_environment = str(folder), os.getpid(), reads_environment
         self.scale = nn.Parameter(torch.tensor(20.0), requires_grad=False)
+        self.broken = False
         self.eval()
 
     def forward(self, batch):
         if os.getpid() != self.driver:
             self._happen()
+        if self.broken:
+            self.fail()
         mean = batch.flatten(1).mean(dim=1) - 0.3
         if self.reads_environment:
             mean = mean + float(os.environ.get("BRIGHT_OFFSET", "0"))
@@ -54,6 +57,10 @@ class Bright(nn.Module):
 
     def fail(self):
         raise ArithmeticError("seven is odd")
+
+    def break_down(self):
+        """Fail from now on, whatever is asked."""
+        self.broken = True
 
     def exhaust(self):
         """Ask for more memory than the process may have, as the system would refuse it on a full machine."""

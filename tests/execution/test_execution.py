@@ -74,7 +74,8 @@ def test_an_option_may_stand_without_its_value(typed, read):
     assert command._with_values(typed) == read
 
 
-def test_a_preview_is_of_this_machine(model_folder):
-    result = CliRunner().invoke(app, ["certify", str(model_folder), "--dry-run", "--ray"])
+@pytest.mark.parametrize("option", [["--dry-run"], ["--plan", "plan.json"]])
+def test_what_draws_no_vote_is_of_this_machine(option, model_folder):
+    result = CliRunner().invoke(app, ["certify", str(model_folder), *option, "--ray"])
     assert isinstance(result.exception, InvalidArgumentError)
     assert "leave --ray out" in str(result.exception)

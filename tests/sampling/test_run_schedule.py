@@ -6,7 +6,15 @@ import torch
 
 from smoothcert.engines import TorchEngine
 from smoothcert.noise import Gaussian
-from smoothcert.sampling import CHUNK_VOTES, ImageSampling, Phase, Sampler, WorkerPool, chunk_borders
+from smoothcert.sampling import (
+    CHUNK_VOTES,
+    ImageFault,
+    ImageSampling,
+    Phase,
+    Sampler,
+    WorkerPool,
+    chunk_borders,
+)
 from smoothcert.sampling import run_schedule as scheduler
 from smoothcert.sampling.image_sampling import LOOKAHEAD
 from smoothcert.sampling.run_schedule import run_schedule
@@ -171,3 +179,22 @@ def test_on_batch_is_told_after_every_job_about_the_open_samplings(workers):
     assert len(calls) == len(pool.jobs)
     assert not any(decided for call in calls for decided in call)
     assert calls[-1] == []
+
+
+class FaultyPool(WatchedPool):
+    """Brings a fault for every chunk of image 0, as if the model could not answer it."""
+
+    def collect(self):
+        fault = ImageFault(RuntimeError("too dark"))
+        return [(tag, fault if tag[1].index == 0 else votes) for tag, votes in super().collect()]
+
+
+def test_faults_alone_do_not_make_jobs_grow():
+    """They take no time that tells what votes take; a job after one would else be as large as can be."""
+    bad, good = (ImageSampling(i, torch.tensor([0.3]), PHASES, Recorder(5), 2) for i in range(2))
+    with FaultyPool(1, 64) as pool:
+        first, second = run_schedule((bad, good), pool, batch_size=64)
+    assert first is bad
+    assert str(first.fault.error) == "too dark"
+    assert second.decided
+    assert [len(job) for job in pool.jobs][:2] == [1, 1]

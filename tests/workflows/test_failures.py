@@ -132,6 +132,20 @@ def test_an_error_that_every_image_raises_stops_the_run_at_once(tmp_path):
     assert query(tmp_path / "run", "SELECT * FROM failures") == []
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_memory_that_runs_out_is_no_fault_of_an_image(tmp_path, workers):
+    class Large(Picky):
+        def forward(self, batch):
+            try:
+                return super().forward(batch)
+            except RuntimeError:
+                raise RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried 9 bytes") from None
+
+    with pytest.raises(RuntimeError, match="allocate memory"):
+        certified(tmp_path / "run", Large(), workers=workers)
+    assert query(tmp_path / "run", "SELECT * FROM failures") == []
+
+
 def test_what_the_probe_refuses_leaves_nothing(tmp_path):
     def nan(batch):
         return torch.full((len(batch), 3), torch.nan)

@@ -108,6 +108,36 @@ def test_an_error_of_the_model_comes_back_as_itself():
     assert isinstance(raised, ArithmeticError)
 
 
+class TooDarkError(Exception):
+    def __init__(self, text, holds):
+        super().__init__(text)
+        self.holds = holds  # so it cannot be unpacked again
+
+
+class Picky(Mean):
+    """Cannot answer dark images."""
+
+    def forward(self, batch):
+        if bool((batch.flatten(1).mean(dim=1) < -10).any()):
+            raise TooDarkError("too dark", lambda: None)
+        return super().forward(batch)
+
+
+@needs_ray
+def test_a_fault_of_an_image_comes_back_beside_the_votes_of_others():
+    worker = VoteWorker()
+    worker.greet(WorkerSetup.of(source(Picky().eval()), 256).packed())
+    dark = torch.full((1, 4, 4), -20.0)
+    chunks = [Chunk(dark if index == 1 else IMAGE, index, "estimate", 0, 64) for index in range(3)]
+    order, _ = Orders().written(Job([0, 1, 2], chunks))
+    before, fault, after = pickle.loads(worker.draw(order))
+    assert fault.reason == "TooDarkError: too dark"
+    assert str(fault.error) == "the model raised TooDarkError: too dark; fix the model"
+    honest = source().sampler(64).draw([chunks[0], chunks[2]])
+    for one, other in zip((before, after), honest, strict=True):
+        np.testing.assert_array_equal(one.classes, other.classes)
+
+
 @needs_ray
 def test_another_release_runs_nothing(monkeypatch):
     setup = WorkerSetup.of(source(), 64)

@@ -4,6 +4,7 @@ import contextlib
 import os
 import platform
 import re
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -21,6 +22,7 @@ from smoothcert.engines import versions_for
 from smoothcert.errors import WorkerError
 from smoothcert.execution.cluster.local_cluster import sessions_folder
 from smoothcert.sampling import Chunk
+from smoothcert.store import RunWriter
 from store.content import content, query
 
 pytestmark = [pytest.mark.slow, needs_ray]
@@ -69,18 +71,51 @@ def test_the_votes_of_a_lost_worker_are_drawn_by_others(ray, tmp_path, happening
     assert len({tuple(row) for job in votes for row in job}) > 1
 
 
-def test_an_error_of_the_model_is_raised_as_it_is_here(ray, tmp_path):
+def test_an_error_that_is_raised_once_loses_neither_votes_nor_workers(ray, tmp_path):
+    model = Bright(tmp_path)
+    with ray.pool(source(model), 64) as pool:
+        model.tell("fail")
+        assert drawn(pool) == here(model)
+        assert model.has_happened("fail")
+        assert pool.lost == 0
+
+
+def test_an_error_on_what_was_answered_before_is_raised_as_it_is_here(ray, tmp_path):
     model = Bright(tmp_path)
     pool = ray.pool(source(model), 64)
 
     def failing():
         with pool:
-            model.tell("fail")
+            model.tell("break_down")
             drawn(pool)
 
     with pytest.raises(ArithmeticError, match="seven is odd"):
         failing()
     assert pool.lost == 0
+
+
+def test_a_heartbeat_counts_the_workers_that_were_lost(ray, tmp_path, monkeypatch):
+    monkeypatch.setattr("smoothcert.execution.runner._BEAT_SECONDS", 0.0)
+    monkeypatch.setattr("smoothcert.execution.runner._SHOW_SECONDS", 0.0)
+    model, seen, beat, out = Bright(tmp_path), [], RunWriter.beat, tmp_path / "run"
+
+    def watched(self, heartbeat):
+        beat(self, heartbeat)
+        if not seen and heartbeat.votes:  # the workers have greeted: now one is lost
+            model.tell("die")
+        if heartbeat.votes:
+            seen.append((sc.run_status(out).beat, heartbeat))
+
+    monkeypatch.setattr(RunWriter, "beat", watched)
+    images = sc.Dataset.from_arrays(np.full((4, 1, 4, 4), 79, dtype=np.uint8), [0, 1, 0, 1], layout="NCHW")
+    classifier = sc.SmoothedClassifier(model, noise=sc.Gaussian(0.25), num_classes=2)
+    run = {"seed": 5, "procedure": sc.FixedSample(n=10_000), "engine": "eager", "batch_size": 64}
+    sc.certify(classifier, images, **run, out=out, execution=ray)
+    assert all(stored == told for stored, told in seen)
+    assert [heartbeat.workers_lost for _, heartbeat in seen][:: len(seen) - 1] == [0, 1]
+    assert all(1 <= heartbeat.workers <= 2 for _, heartbeat in seen)
+    sc.certify(classifier, images, **run, out=tmp_path / "here")
+    assert content(out) == content(tmp_path / "here")
 
 
 def test_a_job_that_every_worker_is_lost_at_is_given_up_by_name(ray, tmp_path, monkeypatch):
@@ -133,7 +168,8 @@ def processes_naming(text):
     return found
 
 
-def test_a_killed_driver_leaves_nothing_and_its_run_is_continued_here(model_folder, tmp_path):
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_an_ended_driver_leaves_nothing_and_its_run_is_continued_here(model_folder, tmp_path, number):
     """The mark in the settings is inherited by every process that the driver has started, Ray's too."""
     mark, out = f"MARK={tmp_path}", tmp_path / "run"
     options = f"--first 30 --n 3000 --seed 5 --engine torch --out {out} --ray --workers 1"
@@ -141,14 +177,19 @@ def test_a_killed_driver_leaves_nothing_and_its_run_is_continued_here(model_fold
         [sys.executable, "-m", "smoothcert", "certify", str(model_folder), *options.split()],
         env={**os.environ, "MARK": str(tmp_path)},
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     wait_until(lambda: finished_images(out) >= 2)
     sessions = {path for path in sessions_folder().iterdir() if path.name.startswith(f"{driver.pid}-")}
     assert len(sessions) == 1
     assert len(processes_naming(mark)) > 4
-    driver.kill()
-    driver.wait()
+    driver.send_signal(number)
+    said = driver.communicate()[1]
+    if number == signal.SIGTERM:
+        assert driver.returncode == 128 + number
+        assert "stopped; what was counted is kept" in said
+        assert query(out, "SELECT COUNT(*) FROM unfinished")[0][0] > 0
     wait_until(lambda: not processes_naming(mark), seconds=20)
     assert not any(path.exists() for path in sessions)
     classifier, digits = sc.load_classifier(model_folder), sc.load_dataset("digits")

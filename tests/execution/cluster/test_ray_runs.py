@@ -5,11 +5,13 @@ from threading import Lock
 import pytest
 import torch
 
+import pieces
 import smoothcert as sc
 from marks import needs_ray
 from small_networks import random_network, small_card
 from smoothcert.errors import InvalidArgumentError
-from store.content import content
+from smoothcert.execution.cluster.worker_setup import WorkerSetup
+from store.content import content, query
 
 pytestmark = [pytest.mark.slow, needs_ray]
 
@@ -109,6 +111,61 @@ def test_an_audit_draws_votes_again_there(classifier, digits, ray, tmp_path):
     assert report.redrawn
     assert not report.findings
     assert report.arithmetic == 0
+
+
+class TooDarkError(Exception):
+    """An error of the model's own kind, which no other process knows."""
+
+
+class Picky(pieces.Picky):
+    def forward(self, batch):
+        answers = super().forward(batch)
+        if self.how == "own" and bool(answers.isnan().any()):
+            raise TooDarkError("too dark")
+        return answers
+
+
+@pytest.mark.parametrize("how", ["raises", "is no number", "own"])
+def test_an_image_that_the_model_cannot_answer_is_recorded_and_the_rest_completes(how, ray, tmp_path):
+    model = Picky(how)
+    pieces.certified(tmp_path / "here", model)
+    run = pieces.certified(tmp_path / "there", model, workers=None, execution=ray, batch_size=640)
+    assert tuple(run.failures) == pieces.DARK
+    assert run.missing == 0
+    assert run.failures == sc.Run.open(tmp_path / "here").failures
+    assert content(tmp_path / "here") == content(tmp_path / "there")
+
+
+def test_shards_that_stop_and_go_on_anywhere_merge_into_the_whole_run(ray, tmp_path):
+    long = sc.FixedSample(n0=64, n=6_400)
+    whole = pieces.certified(tmp_path / "whole", procedure=long, batch_size=64)
+    plan = pieces.planned(tmp_path / "plan.json", procedure=long)
+    first = {"shard": "1/2", "out": tmp_path / "first", "batch_size": 64}
+    run = sc.certify_shard(pieces.smoothed(), pieces.dataset(), plan, **first, max_votes=5_000, execution=ray)
+    assert len(run) + len(query(tmp_path / "first", "SELECT * FROM unfinished")) > 0
+    assert run.missing > 0
+    sc.certify_shard(pieces.smoothed(), pieces.dataset(), plan, **first, resume=True)
+    second = {"shard": "2/2", "out": tmp_path / "second"}
+    sc.certify_shard(pieces.smoothed(), pieces.dataset(), plan, **second, execution=ray)
+    merged = sc.merge_runs([tmp_path / "first", tmp_path / "second"], tmp_path / "merged")
+    assert merged.column("radius") == whole.column("radius")
+    assert content(tmp_path / "merged")["votes"] == content(tmp_path / "whole")["votes"]
+
+
+def test_the_engine_that_was_measured_here_is_the_one_there(classifier, digits, ray, tmp_path, monkeypatch):
+    built = []
+
+    def watched(self):
+        built.append(self.engine)
+        return setup_packed(self)
+
+    setup_packed = WorkerSetup.packed
+    monkeypatch.setattr(WorkerSetup, "packed", watched)
+    run = sc.certify(
+        classifier, digits, indices=[0], procedure=PROCEDURES["fixed"], out=tmp_path / "run", execution=ray
+    )
+    assert built == [run.manifest["engine"]]
+    assert built != ["auto"]
 
 
 def test_what_cannot_be_sent_is_refused_by_name(digits, ray, tmp_path):
