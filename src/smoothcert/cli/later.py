@@ -18,7 +18,9 @@ _HERE = Path(__file__).parent
 
 
 class LaterCommand(TyperCommand):
-    """A command by the place of its function, "file:function" or "room.file:function"; its help is read from the file's text.
+    """A command by the place of its function, "file:function" or "room.file:function".
+
+    Its help is read from the file's text.
 
     The file may have a tuple `GROUPS` of the groups of options that the function takes from members.
 
