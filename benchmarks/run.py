@@ -32,6 +32,7 @@ PARTS = (
     "bfloat16",
     "heads",
     "ensembles",
+    "cluster",
 )
 
 

@@ -64,6 +64,9 @@ class Settings:
         bfloat16_images: training images by network.
         bfloat16_epochs: epochs of each training in either precision.
         bfloat16_repetitions: alternations there.
+        cluster_network: network whose votes a Ray cluster draws.
+        cluster_repetitions: alternations there.
+        cluster_seconds: length of one measurement of two threads.
     """
 
     engine: str = "auto"
@@ -106,6 +109,9 @@ class Settings:
     bfloat16_images: Mapping[str, int] = field(default_factory=lambda: {"lenet": 1_024, "resnet20": 512})
     bfloat16_epochs: int = 3
     bfloat16_repetitions: int = 3
+    cluster_network: str = "resnet20"
+    cluster_repetitions: int = 5
+    cluster_seconds: float = 6.0
 
 
 def full(engine: str) -> Settings:
@@ -155,4 +161,7 @@ def quick(engine: str) -> Settings:
         bfloat16_images={"lenet": 64},
         bfloat16_epochs=1,
         bfloat16_repetitions=1,
+        cluster_network="lenet",
+        cluster_repetitions=1,
+        cluster_seconds=0.1,
     )

@@ -23,7 +23,6 @@ PIECES = (
     "denoisers",
     "attacks",
     "norms",
-    "many_images",
 )
 
 

@@ -12,3 +12,4 @@ needs_art = pytest.mark.skipif(importlib.util.find_spec("art") is None, reason="
 needs_openvino = pytest.mark.skipif(
     importlib.util.find_spec("openvino") is None, reason="OpenVINO is not installed"
 )
+needs_ray = pytest.mark.skipif(importlib.util.find_spec("ray") is None, reason="Ray is not installed")

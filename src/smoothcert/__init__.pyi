@@ -23,6 +23,7 @@ from .ensembles import (
     Panel,
     VotingEnsemble,
 )
+from .execution import LocalExecution, RayExecution
 from .folders import (
     EnsembleCard,
     ModelCard,
@@ -96,6 +97,7 @@ __all__ = [
     "GridGaussian",
     "GroupSequential",
     "Laplace",
+    "LocalExecution",
     "Macer",
     "ModelCard",
     "MultiHead",
@@ -106,6 +108,7 @@ __all__ = [
     "Plan",
     "Procedure",
     "RadiusDifference",
+    "RayExecution",
     "Recipe",
     "Results",
     "Run",

@@ -40,7 +40,18 @@ class WorkerError(SmoothcertError, RuntimeError):
 
 
 class ModelRaisedError(WorkerError):
-    """A model raised, in a worker process, an error of its own kind, which cannot leave that process."""
+    """A model raised, in a worker process, an error of its own kind, which cannot leave that process.
+
+    Args:
+        raised: name and text of that error.
+    """
+
+    def __init__(self, raised: str) -> None:
+        super().__init__(raised)
+        self.raised = raised
+
+    def __str__(self) -> str:
+        return f"the model raised {self.raised}; fix the model"
 
 
 class DataError(SmoothcertError):

@@ -43,10 +43,15 @@ def sampling(index):
     return ImageSampling(index, IMAGE, (Phase("estimate", (200,)),), Counted(), 2)
 
 
+def draw(votes, samplings, on_decided, workers=1, batch_size=64):
+    pool = votes.workers_here(workers, batch_size)
+    votes.draw(samplings, pool, batch_size=batch_size, on_decided=on_decided)
+
+
 @pytest.mark.parametrize("workers", [1, 2])
 def test_every_sampling_is_handed_on_once_with_the_votes_of_its_keys(workers):
     taken = []
-    source().draw(map(sampling, range(7)), workers=workers, batch_size=128, on_decided=taken.append)
+    draw(source(), map(sampling, range(7)), taken.append, workers=workers, batch_size=128)
     assert sorted(one.index for one in taken) == list(range(7))
     for one in taken:
         stream, counted = source().sampler(64), np.zeros(2, dtype=np.int64)
@@ -68,8 +73,8 @@ def test_after_an_interruption_in_a_callback_the_control_question_is_asked():
         raise KeyboardInterrupt
 
     with pytest.raises(UnsoundModelError, match="otherwise than before the first vote"):
-        source(drifting).draw([sampling(0)], workers=1, batch_size=64, on_decided=interrupted)
+        draw(source(drifting), [sampling(0)], interrupted)
     assert asked == [0]
     asked.clear()
     with pytest.raises(KeyboardInterrupt):
-        source().draw([sampling(0)], workers=1, batch_size=64, on_decided=interrupted)
+        draw(source(), [sampling(0)], interrupted)

@@ -101,7 +101,7 @@ class Asked:
             found[sampling.index] = conclude(sampling)
 
         samplings = (begin(place, image) for place, image in self._pairs())
-        source.draw(samplings, workers=threads, batch_size=rows, on_decided=keep)
+        source.draw(samplings, source.workers_here(threads, rows), batch_size=rows, on_decided=keep)
         return [found[place] for place in self.places]
 
     def _pairs(self) -> Iterator[tuple[int, torch.Tensor]]:

@@ -44,6 +44,7 @@ def audit(
         str | None, typer.Option("--seed", help="Seed of the choice of votes; drawn in secret by default.")
     ] = None,
     workers: opt.Workers = None,
+    ray: opt.Ray = None,
     batch_size: opt.BatchSize = None,
     as_json: Annotated[bool, typer.Option("--json", help="All findings as JSON.")] = False,
 ) -> None:
@@ -60,6 +61,8 @@ def audit(
       smoothcert audit demo/runs/ensemble --fraction 0.1
 
       smoothcert audit runs/own --factory net.py:make
+
+      smoothcert audit runs/large --fraction 0.5 --ray auto
     """
     report = workflows.audit(
         run,
@@ -68,10 +71,10 @@ def audit(
         data_dir=data_dir,
         fraction=fraction,
         seed=opt.choose_seed(seed),
-        workers=workers,
         batch_size=batch_size,
         show_progress=True,
         factories=factory or (),
+        **opt.where(ray, workers),
     )
     if as_json:
         print(json.dumps(report.to_json(), indent=2))

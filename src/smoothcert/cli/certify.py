@@ -68,6 +68,7 @@ def certify(
         ),
     ] = False,
     resume: Annotated[bool, typer.Option("--resume", help="Continue the run in --out, or start it.")] = False,
+    ray: opt.Ray = None,
 ) -> None:
     """Certify images of a data set, or of a file or folder of your own, into a run folder.
 
@@ -93,6 +94,7 @@ def certify(
       smoothcert certify models/mine --dataset cifar10 --data-dir data --plan runs/plan.json
 
       smoothcert certify --from runs/plan.json --shard 3/16 --out runs/shard-3
+      smoothcert certify models/mine --dataset my.npz --out runs/mine --resume --ray auto
     """
     pieces.refuse_beside(
         {
@@ -107,11 +109,15 @@ def certify(
             },
         }
     )
+    if ray is not None and (preview.dry_run or pieces.plan is not None):
+        told = "--dry-run tries images" if preview.dry_run else "--plan checks the model"
+        raise InvalidArgumentError(f"{told} on this machine; leave --ray out")
     if out is None and not preview.dry_run and pieces.plan is None:
         raise InvalidArgumentError(
             "--out is missing; give the folder to write the run to, such as --out runs/a"
         )
-    how = {**running.settings(), "resume": resume, "show_progress": True, **pieces.limits()}
+    how = {**running.settings(), **opt.where(ray, running.workers), **pieces.limits()}
+    how |= {"resume": resume, "show_progress": True}
     if pieces.from_plan is not None:
         assert out is not None
         facts = {} if model is None else own.told(model)

@@ -12,6 +12,7 @@ from .runtimes.torch import TorchEngine
 from .threads import single_threaded_torch
 from .turns import turn
 from .unavailable import EngineUnavailableError
+from .versions import versions_for
 from .workload import Model, Workload, device_of, rows_in_cache
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "single_threaded_torch",
     "this_processor",
     "turn",
+    "versions_for",
 ]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Generic, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, Protocol
 
 import torch
 
 from smoothcert.arguments import usable_cores
-from smoothcert.certificates import Certificate, Certification, Plan
+from smoothcert.certificates import Certificate, Certification
+from smoothcert.execution.certifies import Certifies, Product, Under
 from smoothcert.execution.heartbeat import Heartbeat
 from smoothcert.execution.limit import Limit
+from smoothcert.execution.sink import Sink
 from smoothcert.execution.time_left import TimeLeft
 from smoothcert.progress import Progress, progress
-from smoothcert.sampling import ImageFault, Sampling, StopDrawing, check_batch_size
+from smoothcert.sampling import ImageFault, Pool, StopDrawing, check_batch_size
 
 SAVE_SECONDS = 20.0
 """Partial counts are handed on at least this often (the promise is 30 seconds; a batch may take a while)."""
@@ -30,93 +32,13 @@ class ImageSource(Protocol):
         ...
 
 
-class SamplingOfImage(Sampling, Protocol):
-    """The votes of one image under way."""
-
-    @property
-    def index(self) -> int:
-        """The image's place in the keyed stream."""
-        ...
-
-    @property
-    def votes_counted(self) -> int:
-        """Votes counted so far."""
-        ...
-
-    @property
-    def leading(self) -> int:
-        """Those of them that are for the leading class."""
-        ...
-
-
-Under = TypeVar("Under", bound=SamplingOfImage)
-Product = TypeVar("Product")
-Taken = TypeVar("Taken", contravariant=True)
-Made = TypeVar("Made", covariant=True)
-
-
-class Certifies(Protocol[Under, Made]):
-    """What is done with each image: a `Certification`, or that of a panel."""
-
-    @property
-    def plan(self) -> Plan:
-        """The procedure, bound to noise and alpha."""
-        ...
-
-    def sampling(self, index: int, image: torch.Tensor, saved: Any = None) -> Under:
-        """Return an image's sampling from the start, or from where `save` left it."""
-        ...
-
-    def save(self, sampling: Under) -> Any:
-        """Return an unfinished sampling as plain values; None if it cannot be."""
-        ...
-
-    def conclude(self, sampling: Under) -> Made:
-        """Return what a decided sampling proves."""
-        ...
-
-    def draw(
-        self,
-        samplings: Iterable[Under],
-        *,
-        workers: int,
-        batch_size: int,
-        on_decided: Callable[[Under], None],
-        on_failed: Callable[[Under], None],
-        on_batch: Callable[[list[Under]], None],
-        every: float,
-    ) -> None:
-        """Draw what samplings ask for until all are decided."""
-        ...
-
-
-class Sink(Protocol[Taken]):
-    """Takes what the runner brings; called in one thread."""
-
-    def finished(self, certificate: Taken) -> None:
-        """Take the certificate of one decided image, or those of a panel."""
-        ...
-
-    def unfinished(self, states: Mapping[int, Any]) -> None:
-        """Take the state of the images under way, by index, to continue from after a crash."""
-        ...
-
-    def failed(self, index: int, fault: ImageFault) -> None:
-        """Take why the model cannot answer an image; the others are not concerned."""
-        ...
-
-    def beat(self, heartbeat: Heartbeat) -> None:
-        """Take how the run is getting on."""
-        ...
-
-
 def certify_images(
     certification: Certifies[Under, Product],
     source: ImageSource,
     indices: Sequence[int],
     sink: Sink[Product],
     *,
-    workers: int,
+    pool: Pool,
     batch_size: int,
     saved: Callable[[int], Any] | None = None,
     show: Progress,
@@ -131,7 +53,7 @@ def certify_images(
         source: where images come from; each is read when its turn comes.
         indices: images to certify.
         sink: takes certificates and partial states.
-        workers: threads.
+        pool: who draws, not entered yet (`Execution.pool`).
         batch_size: rows per forward pass.
         saved: returns the state of an image that was under way when an earlier run stopped, as it is stored, or None;
             left out where there are none.
@@ -141,7 +63,7 @@ def certify_images(
     Returns:
         whether the limit was reached before the end.
     """
-    course = _Course(certification, sink, len(indices), workers, show, limit or Limit())
+    course = _Course(certification, sink, len(indices), pool, show, limit or Limit())
 
     def sampling_of(index: int) -> Under:
         state = None if saved is None else saved(index)
@@ -150,7 +72,7 @@ def certify_images(
     try:
         certification.draw(
             map(sampling_of, indices),
-            workers=workers,
+            pool,
             batch_size=batch_size,
             on_decided=course.decided,
             on_failed=course.failed,
@@ -172,7 +94,7 @@ class _Course(Generic[Under, Product]):
         certification: what is done with each image.
         sink: takes what comes of it.
         images: how many there are.
-        workers: threads.
+        pool: who draws.
         show: told about progress.
         limit: when to stop.
     """
@@ -182,17 +104,17 @@ class _Course(Generic[Under, Product]):
         certification: Certifies[Under, Product],
         sink: Sink[Product],
         images: int,
-        workers: int,
+        pool: Pool,
         show: Progress,
         limit: Limit,
     ) -> None:
         self.certification, self.sink, self.show, self.limit = certification, sink, show, limit
-        self.workers, self.left = workers, TimeLeft(certification.plan, images)
+        self.pool, self.left = pool, TimeLeft(certification.plan, images)
         self.stopped = False
         self._begin = self._last_save = self._last_beat = time.monotonic()
         self._ended = self._votes = self._restored = 0
         self._open: dict[int, Under] = {}
-        self._beat()
+        self._beat(workers=0, lost=0)  # the pool is not entered yet, which may take a while
 
     def begun(self, sampling: Under) -> Under:
         """Take an image whose turn has come."""
@@ -225,11 +147,12 @@ class _Course(Generic[Under, Product]):
         """Show, save, and stop where it is time to."""
         drawn, now = self._drawn, time.monotonic()
         self.left.drawn(drawn)
-        self.show(self._ended, f"{drawn + self._restored:,} votes", self._seconds_left)
+        told = filter(None, (f"{drawn + self._restored:,} votes", self.pool.note))
+        self.show(self._ended, ", ".join(told), self._seconds_left)
         if now - self._last_save >= SAVE_SECONDS:
             self.save()
         if now - self._last_beat >= _BEAT_SECONDS:
-            self._beat()
+            self._beat(self.pool.workers, self.pool.lost)
         if self.limit.is_reached(drawn, now - self._begin):
             self.stopped = True
             raise StopDrawing
@@ -244,7 +167,7 @@ class _Course(Generic[Under, Product]):
     def _seconds_left(self) -> float | None:
         return self.left.seconds([(one.leading, one.votes_counted) for one in self._open.values()])
 
-    def _beat(self) -> None:
+    def _beat(self, workers: int, lost: int) -> None:
         self._last_beat = time.monotonic()
         self.sink.beat(
             Heartbeat(
@@ -254,7 +177,8 @@ class _Course(Generic[Under, Product]):
                 seconds=self._last_beat - self._begin,
                 votes_per_second=self.left.votes_per_second,
                 seconds_left=self._seconds_left() if self._open else None,
-                workers=self.workers,
+                workers=workers,
+                workers_lost=lost,
             )
         )
 
@@ -290,7 +214,7 @@ def certify_in_memory(certification: Certification, source: ImageSource) -> list
             source,
             range(certification.images),
             collected,
-            workers=usable_cores(),
+            pool=certification.workers_here(usable_cores(), rows),
             batch_size=rows,
             show=show,
         )

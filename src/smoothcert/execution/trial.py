@@ -119,7 +119,8 @@ class Trial:
             ticks.append(time.monotonic())
             self.show(int(ticks[-1] - self._begin), f"{len(self.counts) or len(counts)} images tried")
 
-        source.draw(samplings(), workers=workers, batch_size=self.batch_size, on_decided=on_decided)
+        pool = source.workers_here(workers, self.batch_size)
+        source.draw(samplings(), pool, batch_size=self.batch_size, on_decided=on_decided)
         return counts, ticks
 
 

@@ -1,14 +1,16 @@
+from .any_pool import Pool
 from .chunk import Chunk, ChunkVotes
 from .comparison import COMPARED_CHUNKS
+from .control import Control
 from .counts import Counts
 from .decision import Conclusion, Decision
 from .image_sampling import ImageSampling
-from .one_by_one import ImageFault, OneByOne
+from .one_by_one import ImageFault, OneByOne, ran_out_of_memory
 from .panel_sampling import PanelSampling
 from .phases import CHUNK_VOTES, Phase, chunk_borders
 from .pool import WorkerPool, check_workers
 from .probe import check_fixed_function
-from .process_sampler import ProcessSampler
+from .process_sampler import ProcessSampler, sendable
 from .run_schedule import Sampling, StopDrawing
 from .sampler import Sampler
 from .vote_log import MOST_VOTES, ON_NAN, no_class, pack, tallied, unpack
@@ -22,6 +24,7 @@ __all__ = [
     "Chunk",
     "ChunkVotes",
     "Conclusion",
+    "Control",
     "Counts",
     "Decision",
     "ImageFault",
@@ -29,6 +32,7 @@ __all__ = [
     "OneByOne",
     "PanelSampling",
     "Phase",
+    "Pool",
     "ProcessSampler",
     "Sampler",
     "Sampling",
@@ -41,6 +45,8 @@ __all__ = [
     "chunk_borders",
     "no_class",
     "pack",
+    "ran_out_of_memory",
+    "sendable",
     "tallied",
     "unpack",
 ]

@@ -61,17 +61,22 @@ class Control:
         patience = _LEAST_PATIENCE + _PATIENCE * self.seconds
         try:
             child.seconds_per_vote = self.seconds_per_vote
-            return self._same(child.answers(self.chunks, patience))
+            return self.holds(child.answers(self.chunks, patience))
         except Exception:  # whatever it raises there, it did not raise here
             return False
 
     def refuse_change(self, sampler: Sampler | ProcessSampler) -> None:
         """Raise `UnsoundModelError` if a worker that drew votes does not give the same answers any more."""
-        if not self._same(sampler.answers(self.chunks)):
+        self.refuse_other(sampler.answers(self.chunks))
+
+    def refuse_other(self, answers: NDArray[Any]) -> None:
+        """Raise `UnsoundModelError` for other answers than those that were given before the first vote."""
+        if not self.holds(answers):
             raise UnsoundModelError(
                 "the model answers the same noisy images otherwise than before the first vote, so these votes prove "
                 "nothing about it; let it keep nothing from call to call that changes its answers, and read no clock"
             )
 
-    def _same(self, answers: NDArray[Any]) -> bool:
+    def holds(self, answers: NDArray[Any]) -> bool:
+        """Return whether answers are the same up to rounding."""
         return same_answers([torch.from_numpy(answers).double()], [torch.from_numpy(self.answers).double()])

@@ -10,7 +10,7 @@ import torch
 from smoothcert.errors import EngineDisagreementError, ModelRaisedError, UnsoundModelError, WorkerError
 from smoothcert.networks import MIN_ROWS
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
-from smoothcert.sampling.process_sampler import ProcessSampler
+from smoothcert.sampling.process_sampler import ProcessSampler, sendable
 from smoothcert.sampling.sampler import Sampler
 from smoothcert.visible import visible
 
@@ -18,8 +18,6 @@ _NO_IMAGES_FAULT = (
     EngineDisagreementError,
     UnsoundModelError,
     WorkerError,
-    MemoryError,
-    torch.cuda.OutOfMemoryError,
 )
 _LONGEST = 500  # letters of a reason
 
@@ -37,8 +35,21 @@ class ImageFault:
     @property
     def reason(self) -> str:
         """The error in one line that can be stored and shown."""
-        text = " ".join(f"{type(self.error).__name__}: {self.error}".split())
-        return visible(text[:_LONGEST])
+        error = self.error
+        # The same in every pool: of an error that could not leave its process, what it was there.
+        text = error.raised if isinstance(error, ModelRaisedError) else f"{type(error).__name__}: {error}"
+        return visible(" ".join(text.split())[:_LONGEST])
+
+    def to_send(self) -> ImageFault:
+        """Return the same fault with an error that can leave this process."""
+        return ImageFault(sendable(self.error))
+
+
+def ran_out_of_memory(error: BaseException) -> bool:
+    """Return whether an error says that there is no memory left, which is no fault of a model or an image."""
+    if isinstance(error, MemoryError | torch.cuda.OutOfMemoryError):
+        return True
+    return "allocate memory" in str(error)  # what torch on the CPU, and engines, say in errors of other kinds
 
 
 class OneByOne:
@@ -79,9 +90,8 @@ class OneByOne:
     def _asked(self, chunks: Sequence[Chunk]) -> list[ChunkVotes] | ImageFault:
         try:
             return self.sampler.draw(chunks)
-        except ModelRaisedError as error:
-            return ImageFault(error)
-        except _NO_IMAGES_FAULT:
-            raise
         except Exception as error:
+            theirs = isinstance(error, _NO_IMAGES_FAULT) and not isinstance(error, ModelRaisedError)
+            if theirs or ran_out_of_memory(error):
+                raise
             return ImageFault(error)

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import torch
 
@@ -65,6 +65,10 @@ class WorkerPool:
         votes_planned: how many there may be. A classifier that threads must not share gets a process for each worker
             where that many are worth it, and else one worker.
     """
+
+    job_scale: ClassVar[int] = 1
+    lost: ClassVar[int] = 0
+    note: ClassVar[str] = ""
 
     def __init__(
         self, make_sampler: Callable[[], Sampler], workers: int, *, votes_planned: float = math.inf

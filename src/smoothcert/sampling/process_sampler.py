@@ -13,7 +13,7 @@ import threading
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -23,6 +23,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]  # c
 from smoothcert.errors import ModelRaisedError, WorkerError
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
 from smoothcert.sampling.sampler import Sampler
+
+ErrorType = TypeVar("ErrorType", bound=BaseException)
 
 _ORPHAN_SECONDS = 5.0  # how often a child looks whether its parent still lives
 _GRACE_SECONDS = 10.0  # how long a child that was told to end may take before it is killed
@@ -167,7 +169,7 @@ def _serve(make_sampler: Callable[[], Sampler], pipe: Connection, parent: int) -
                 sampler = sampler or make_sampler()
                 answer = pickle.dumps(_done(sampler, order))
             except BaseException as error:
-                answer = _packed(error)
+                answer = pickle.dumps(sendable(error))
             pipe.send_bytes(answer)
 
 
@@ -192,12 +194,11 @@ def _done(sampler: Sampler, order: bytes) -> Any:
     return [(part.votes, part.evaluations, part.seconds, part.classes) for part in sampler.draw(chunks)]
 
 
-def _packed(error: BaseException) -> bytes:
-    """Return an error as bytes: itself where it can be unpacked again, else its text."""
+def sendable(error: ErrorType) -> ErrorType | ModelRaisedError:
+    """Return an error that can leave this process: itself where it can be unpacked again, else its text."""
     try:
-        packed = pickle.dumps(error)
-        if type(pickle.loads(packed)) is type(error):
-            return packed
+        if type(pickle.loads(pickle.dumps(error))) is type(error):
+            return error
     except Exception:
         pass  # an error class of the model's own, or one that holds what cannot be sent
-    return pickle.dumps(ModelRaisedError(f"the model raised {type(error).__name__}: {error}; fix the model"))
+    return ModelRaisedError(f"{type(error).__name__}: {error}")

@@ -7,10 +7,10 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import Generic, Protocol, TypeVar
 
+from smoothcert.sampling.any_pool import Pool
 from smoothcert.sampling.chunk import Chunk, ChunkVotes
 from smoothcert.sampling.one_by_one import ImageFault
 from smoothcert.sampling.phases import CHUNK_VOTES
-from smoothcert.sampling.pool import WorkerPool
 
 JOB_SECONDS = 0.05
 """A worker is given about this much to do at a time: long against the cost of handing it over, short to wait for."""
@@ -53,7 +53,7 @@ Drawn = TypeVar("Drawn", bound=Sampling)
 
 def run_schedule(
     samplings: Iterable[Drawn],
-    pool: WorkerPool,
+    pool: Pool,
     *,
     batch_size: int,
     on_batch: Callable[[list[Drawn]], None] | None = None,
@@ -99,8 +99,9 @@ def run_schedule(
             if _has_ended(sampling) and not ended:
                 backlog.drop(sampling)
                 yield sampling
-        batches = JOB_SECONDS / max(seconds / len(results) * batch, 1e-9)
-        job = batch * min(max(int(batches), 1), _MOST_BATCHES)
+        if seconds > 0:  # faults alone tell nothing about what a chunk takes
+            batches = pool.job_scale * JOB_SECONDS / (seconds / len(results) * batch)
+            job = batch * min(max(int(batches), 1), pool.job_scale * _MOST_BATCHES)
         if on_batch is not None and time.monotonic() - last_call >= every:
             try:
                 on_batch(backlog.open)

@@ -12,6 +12,7 @@ from smoothcert.arguments import is_whole
 from smoothcert.engines import Choice, Engine
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import NoiseLaw
+from smoothcert.sampling.any_pool import Pool
 from smoothcert.sampling.comparison import refuse_other_votes
 from smoothcert.sampling.phases import CHUNK_VOTES
 from smoothcert.sampling.pool import WorkerPool
@@ -73,22 +74,31 @@ class VoteSource:
         """Return one worker's sampler for batches of so many rows at most."""
         return Sampler(self.engine, self.noise, seed=self.seed, batch_size=batch_size, on_nan=self.on_nan)
 
+    def workers_here(self, workers: int, batch_size: int) -> WorkerPool:
+        """Return workers of this process: threads, or processes where threads must not share.
+
+        Args:
+            workers: how many draw.
+            batch_size: most rows per forward pass.
+        """
+        return WorkerPool(lambda: self.sampler(batch_size), workers, votes_planned=self.planned_votes)
+
     def draw(
         self,
         samplings: Iterable[Drawn],
+        pool: Pool,
         *,
-        workers: int,
         batch_size: int,
         on_decided: Callable[[Drawn], None] | None = None,
         on_failed: Callable[[Drawn], None] | None = None,
         on_batch: Callable[[list[Drawn]], None] | None = None,
         every: float = 0.0,
     ) -> None:
-        """Draw what samplings ask for until all are decided: threads, or processes where threads must not share.
+        """Draw what samplings ask for until all are decided.
 
         Args:
             samplings: opened lazily; all images of one shape.
-            workers: how many draw.
+            pool: who draws, not entered yet.
             batch_size: most rows per forward pass.
             on_decided: called with each as it is decided.
             on_failed: called with each that the model cannot answer; by default that error ends everything.
@@ -96,8 +106,8 @@ class VoteSource:
             every: seconds between two such calls, at least; 0 calls after every job.
         """
         # Called back inside, not yielded to: after Ctrl-C in a callback the workers are asked their control question.
-        with WorkerPool(lambda: self.sampler(batch_size), workers, votes_planned=self.planned_votes) as pool:
-            drawn = run_schedule(samplings, pool, batch_size=batch_size, on_batch=on_batch, every=every)
+        with pool as entered:
+            drawn = run_schedule(samplings, entered, batch_size=batch_size, on_batch=on_batch, every=every)
             for sampling in drawn:
                 if sampling.fault is None:
                     if on_decided is not None:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cache
-from importlib.metadata import version
 from typing import Any
 
 from smoothcert import certificates
 from smoothcert.certificates import PROCEDURES
 from smoothcert.data import Dataset
-from smoothcert.engines import ENGINES
+from smoothcert.engines import ENGINES, versions_for
 from smoothcert.errors import ManifestMismatchError
 from smoothcert.noise import NOISE_LAWS
 from smoothcert.sampling import CHUNK_VOTES
@@ -19,7 +16,6 @@ from smoothcert.store.packages import packages_of
 
 FORMAT = 1
 _MISSING = "nothing"
-_version = cache(version)  # looked up in files, which takes milliseconds
 
 
 def make_manifest(
@@ -58,11 +54,7 @@ def make_manifest(
         "input_shape": list(dataset.input_shape),
         "class_names": list(dataset.class_names),
         "indices": list(indices),
-        "versions": {
-            **{name: _version(name) for name in ("smoothcert", "torch", "numpy", "scipy")},
-            **({} if engine.package is None else {engine.package: _version(engine.package)}),
-            "python": f"{sys.version_info.major}.{sys.version_info.minor}",
-        },
+        "versions": versions_for(engine.package),
         **({"packages": packages} if packages else {}),
     }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,9 +25,9 @@ from smoothcert.certificates import (
 from smoothcert.data import Dataset, TorchData, check_indices
 from smoothcert.ensembles import refuse_overlap
 from smoothcert.errors import EngineDisagreementError, UnsoundModelError
-from smoothcert.execution import Limit, certify_images
+from smoothcert.execution import Execution, Limit, certify_images, chosen_execution
 from smoothcert.progress import progress, tell
-from smoothcert.sampling import COMPARED_CHUNKS, check_batch_size, check_workers
+from smoothcert.sampling import COMPARED_CHUNKS, check_batch_size
 from smoothcert.store import (
     PanelWriter,
     Run,
@@ -61,6 +62,7 @@ def certify(
     extends: str | Path | None = None,
     max_votes: int | None = None,
     max_minutes: float | None = None,
+    execution: Execution | None = None,
 ) -> Run:
     """Certify images of a data set and return the run.
 
@@ -76,7 +78,7 @@ def certify(
         seed: None draws a secret one and records it; on resume the recorded one is used.
         indices: images of the data set; all by default.
         engine: the name of an engine, or "auto", the fastest one for a long job; on resume the recorded one.
-        workers: threads; one per core by default.
+        workers: threads; one per core by default. Not beside `execution`, which says it itself.
         batch_size: most rows per forward pass; does not change any vote.
         out: run folder; None keeps the run in memory.
         resume: continue the run in `out`, or start it if there is none.
@@ -84,11 +86,13 @@ def certify(
         extends: a run folder whose seed and engine are used for images that it does not have, to be merged with it.
         max_votes: stop in good order after about so many; a stored run continues with resume.
         max_minutes: likewise.
+        execution: where votes are drawn, such as RayExecution(); on threads here by default. Changes no vote.
     """
+    where = chosen_execution(execution, workers)
     dataset = check_subjects(classifier, dataset)
     check_kind("engine", engine, str, "the name of an engine, or auto")
     folder, limit = None if out is None else check_path("out", out), Limit(max_votes, max_minutes)
-    with hold(folder):  # before the first check, so that nobody works in vain
+    with hold(folder), ExitStack() as stack:  # before the first check, so that nobody works in vain
         stored = stored_manifest(folder, resume)
         refuse_other_share(folder, stored, None)
         older = None if extends is None else Extension.of(extends)
@@ -108,8 +112,9 @@ def certify(
             older.check(manifest)
         if stored is not None:
             check_same(stored, manifest, str(folder))
-        pace = order.checked(certification, workers, batch_size)
+        pace = order.checked(certification, where, batch_size)
         places = origin_of(folder, classifier.folder, dataset, classifier.weights)
+        stack.enter_context(where)  # before anything is written
         database = begin(folder, stored, manifest, places)
         return order.into(database, certification, pace, show_progress, limit)
 
@@ -123,9 +128,9 @@ def left_open(stored: Mapping[str, Any] | None, seed: int | None, engine: str) -
 
 @dataclass(frozen=True)
 class Pace:
-    """How fast to draw; no vote depends on it."""
+    """Where to draw, and how many rows at a time; no vote depends on it."""
 
-    workers: int
+    execution: Execution
     batch_size: int
 
 
@@ -169,11 +174,11 @@ class Order:
     def checked(
         self,
         source: Certification | PanelCertification,
-        workers: int | None,
+        execution: Execution,
         batch_size: int | None,
     ) -> Pace:
         """Check the model by its first votes."""
-        pace = Pace(check_workers(workers), check_batch_size(batch_size, self.example, source.engine))
+        pace = Pace(execution, check_batch_size(batch_size, self.example, source.engine))
         others = [index for index in self.chosen[:COMPARED_CHUNKS] if index != self.first]
         some = {index: self.classifier.check_image(self.dataset.image(index)) for index in others}
         source.check({self.first: self.example, **some}, batch_size=pace.batch_size)
@@ -217,7 +222,7 @@ class Order:
                     self.dataset,
                     left,
                     writer,
-                    workers=pace.workers,
+                    pool=pace.execution.pool(certification, pace.batch_size),
                     batch_size=pace.batch_size,
                     saved=writer.saved,
                     show=show,

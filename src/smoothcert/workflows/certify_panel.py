@@ -10,7 +10,7 @@ from smoothcert.arguments import check_kind, check_path
 from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, check_subjects, reach_before
 from smoothcert.data import Dataset, TorchData
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.execution import Limit
+from smoothcert.execution import Execution, Limit, chosen_execution
 from smoothcert.store import (
     PanelWriter,
     Run,
@@ -43,6 +43,7 @@ def certify_panel(
     folders: Mapping[str, str | Path] | None = None,
     max_votes: int | None = None,
     max_minutes: float | None = None,
+    execution: Execution | None = None,
 ) -> dict[str, Run]:
     """Certify several classifiers from the same forward passes, one run folder each.
 
@@ -55,6 +56,7 @@ def certify_panel(
 
     The other arguments are those of `certify`.
     """
+    where = chosen_execution(execution, workers)
     dataset = check_subjects(classifier, dataset)
     check_kind("outs", outs, Mapping, "a table of run folders (or None) by name")
     if folders is not None:
@@ -86,9 +88,10 @@ def certify_panel(
         for place, old, new in zip(places.values(), stored, manifests, strict=True):
             if old is not None:
                 check_same(old, new, str(place))
-        pace = order.checked(panel, workers, batch_size)
+        pace = order.checked(panel, where, batch_size)
         reach = reach_before(panel.parts[0])  # one plan for all
         origins = [origin_of(place, (folders or {}).get(name), dataset) for name, place in places.items()]
+        held.enter_context(where)  # before anything is written
         databases: list[RunDatabase] = []
         try:
             for place, old, new, origin in zip(places.values(), stored, manifests, origins, strict=True):

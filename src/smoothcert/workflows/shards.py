@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from smoothcert.certificates import (
 )
 from smoothcert.data import DATASETS, Dataset, TorchData, load_dataset
 from smoothcert.errors import InvalidArgumentError
-from smoothcert.execution import Limit
+from smoothcert.execution import Execution, Limit, LocalExecution, chosen_execution
 from smoothcert.noise import noise_from
 from smoothcert.store import (
     SHARD,
@@ -83,7 +84,7 @@ def plan_run(
     manifest = make_manifest(certification, dataset, order.chosen)
     if older is not None:
         older.check(manifest)
-    order.checked(certification, 1, None)
+    order.checked(certification, LocalExecution(1), None)
     places = {"model": classifier.folder, "weights": classifier.weights, "data_dir": dataset.data_dir}
     return write_plan(place, manifest, places)
 
@@ -101,6 +102,7 @@ def certify_shard(
     show_progress: bool | None = None,
     max_votes: int | None = None,
     max_minutes: float | None = None,
+    execution: Execution | None = None,
 ) -> Run:
     """Certify one share of a planned run and return what its folder holds.
 
@@ -115,6 +117,7 @@ def certify_shard(
 
     The other arguments are those of `certify`.
     """
+    where = chosen_execution(execution, workers)
     dataset = check_subjects(classifier, dataset)
     planned = plan if isinstance(plan, RunPlan) else read_plan(check_path("plan", plan))
     share, folder, limit = Share.read(shard), check_path("out", out), Limit(max_votes, max_minutes)
@@ -124,7 +127,7 @@ def certify_shard(
         raise InvalidArgumentError(
             f"shard {share} has no image, because the plan has {len(manifest['indices'])}; use fewer shards"
         )
-    with hold(folder):
+    with hold(folder), ExitStack() as stack:
         stored = stored_manifest(folder, resume)
         refuse_other_share(folder, stored, share)
         if stored is not None:
@@ -141,9 +144,10 @@ def certify_shard(
         )
         here = make_manifest(certification, dataset, manifest["indices"])
         check_same(manifest, here, str(planned.path), doing="draw a shard of")
-        pace = order.checked(certification, workers, batch_size)
+        pace = order.checked(certification, where, batch_size)
         origin = origin_of(folder, classifier.folder, dataset, classifier.weights)
         noted = {**origin, **seen_from(folder, {"plan": planned.path}), SHARD: str(share)}
+        stack.enter_context(where)  # before anything is written
         database = begin(folder, stored, manifest, noted)
         return order.into(database, certification, pace, show_progress, limit)
 

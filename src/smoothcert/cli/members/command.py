@@ -31,13 +31,25 @@ class MemberCommand(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; what belongs to a group goes to its place in the context."""
-        rest: list[str] = super().parse_args(ctx, args)
+        rest: list[str] = super().parse_args(ctx, self._with_values(args))
         for group in self.groups:
             values = {
                 name: ctx.params.pop(param.name, None) for name, param in self._made()[group.key].items()
             }
             ctx.meta[group.place] = {name: value for name, value in values.items() if value is not None}
         return rest
+
+    def _with_values(self, args: list[str]) -> list[str]:
+        """Return arguments in which an option that may stand without its value, "[VALUE]", has an empty one there.
+
+        Typer knows no such options. What follows is the value unless it begins with a dash.
+        """
+        optional = [param for param in self.params if str(param.metavar).startswith("[")]
+        bare = {name for param in optional for name in param.opts if name.startswith("-")}
+        return [
+            f"{word}=" if word in bare and (not rest or rest[0].startswith("-")) else word
+            for word, *rest in (args[place:] for place in range(len(args)))
+        ]
 
     def _made(self) -> dict[str, dict[str, Any]]:
         """Return the parameters by group and option; made once, because a parser tells them apart by identity."""

@@ -15,6 +15,7 @@ from .own_model import (
 from .paper import PaperFiles
 from .paths import folder_option, path_argument, path_option
 from .pieces import Pieces
+from .ray import Ray, where
 from .recipe import Changes, RecipeName, chosen_config
 from .results import Norm, Radii, Target, read_radii, read_summaries
 from .running import (
@@ -55,6 +56,7 @@ __all__ = [
     "PaperFiles",
     "Pieces",
     "Radii",
+    "Ray",
     "RecipeName",
     "Running",
     "Seed",
@@ -78,5 +80,6 @@ __all__ = [
     "read_summaries",
     "typed",
     "unfolded",
+    "where",
     "with_parameters",
 ]

@@ -14,9 +14,10 @@ from smoothcert.arguments import check_path
 from smoothcert.certificates import Certification, SmoothedClassifier
 from smoothcert.data import Dataset, TorchData
 from smoothcert.errors import DamagedRunError, InvalidArgumentError, SmoothcertError
+from smoothcert.execution import Execution, chosen_execution
 from smoothcert.folders import check_factories
 from smoothcert.progress import progress
-from smoothcert.sampling import Chunk, check_batch_size, check_workers
+from smoothcert.sampling import Chunk, check_batch_size
 from smoothcert.seeding import check_seed
 from smoothcert.store import RunDatabase, make_manifest, package_versions, refuse_no_run
 from smoothcert.workflows.auditing.checks import (
@@ -49,6 +50,7 @@ def audit(
     batch_size: int | None = None,
     show_progress: bool | None = None,
     factories: Sequence[str] = (),
+    execution: Execution | None = None,
 ) -> AuditReport:
     """Check a run folder: every radius from its votes, digests, and votes drawn again from their keys.
 
@@ -69,11 +71,12 @@ def audit(
         show_progress: None shows it on a terminal only.
         factories: "path/file.py:make" or "package.module:make", that the run or its model folder names and that may
             run; none does by itself.
+        execution: where votes are drawn again, such as RayExecution(); on threads here by default.
     """
     folder = check_path("run", run)
     check_factories(factories)
     how: dict[str, Any] = {
-        "workers": check_workers(workers),
+        "execution": chosen_execution(execution, workers),
         "batch_size": batch_size,
         "show_progress": show_progress,
     }
@@ -198,7 +201,7 @@ def _redraw(
     fraction: float | None,
     report: AuditReport,
     *,
-    workers: int,
+    execution: Execution,
     batch_size: int | None,
     show_progress: bool | None,
 ) -> None:
@@ -219,6 +222,6 @@ def _redraw(
         costs.take(place, evaluations)
 
     with progress("drawing votes again", len(places), shown=show_progress) as show:
-        redraw(certification, dataset, places, take, workers=workers, batch_size=rows, show=show)
+        redraw(certification, dataset, places, take, execution=execution, batch_size=rows, show=show)
     costs.conclude()
     votes.conclude()

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from smoothcert.certificates import Certification
 from smoothcert.data import Dataset
+from smoothcert.execution import Execution
 from smoothcert.progress import Progress
 from smoothcert.sampling import CHUNK_VOTES, Chunk, ChunkVotes, ImageFault
 from smoothcert.workflows.auditing.report import AuditReport
@@ -125,7 +126,7 @@ def redraw(
     places: Sequence[Place],
     take: TakeChunk,
     *,
-    workers: int,
+    execution: Execution,
     batch_size: int,
     show: Progress,
 ) -> None:
@@ -136,7 +137,7 @@ def redraw(
         dataset: where the images come from.
         places: the chunks, image by image.
         take: handed each.
-        workers: threads.
+        execution: where they are drawn.
         batch_size: rows per forward pass.
         show: told about progress.
     """
@@ -151,10 +152,12 @@ def redraw(
         for index, own in groupby(places, key=lambda place: place.index):
             yield ChunksAgain(dataset.image(index), list(own), counted)
 
-    def on_batch(under_way: list[ChunksAgain]) -> None:
-        show(done, f"{done * CHUNK_VOTES:,} votes")
+    pool = execution.pool(certification, batch_size)
 
-    certification.draw(images(), workers=workers, batch_size=batch_size, on_batch=on_batch)
+    def on_batch(under_way: list[ChunksAgain]) -> None:
+        show(done, ", ".join(filter(None, (f"{done * CHUNK_VOTES:,} votes", pool.note))))
+
+    certification.draw(images(), pool, batch_size=batch_size, on_batch=on_batch)
 
 
 class Comparison:

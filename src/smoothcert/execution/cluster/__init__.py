@@ -1,0 +1,1 @@
+"""Votes drawn by the workers of a Ray cluster."""
