@@ -73,6 +73,11 @@ def _rows_of(c: Certificate, label: int) -> tuple[CertificateRow, list[CountsRow
     return row, counts, [VotesRow(c.index, phase, packed) for phase, packed in sorted(c.vote_log.items())]
 
 
+def _delete(connection: sqlite3.Connection, indices: Sequence[int]) -> None:
+    for table in ("votes", "counts", "seals", "certificates"):
+        connection.executemany(f"DELETE FROM {table} WHERE idx = ?", [(index,) for index in indices])
+
+
 class RunDatabase:
     """Reads and writes one run. One transaction per finished image; a crash loses at most what is under way.
 
@@ -180,10 +185,18 @@ class RunDatabase:
         """Return the error for a file with something in it that no run has."""
         return damaged(self.where, what)
 
-    def add(self, certificate: Certificate, label: int) -> None:
-        """Store one finished image."""
+    def add(self, certificate: Certificate, label: int, *, instead: bool = False) -> None:
+        """Store one finished image.
+
+        Args:
+            certificate: of the image.
+            label: its class.
+            instead: take the place of what is stored about the image, whole or not at all: for one that can grow.
+        """
         row, counts, votes = _rows_of(certificate, label)
         with self._transaction() as connection:
+            if instead:
+                _delete(connection, [row.idx])
             connection.execute("INSERT INTO certificates VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
             connection.executemany("INSERT INTO counts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", counts)
             connection.executemany("INSERT INTO votes VALUES (?, ?, ?)", votes)
@@ -194,8 +207,7 @@ class RunDatabase:
     def withdraw(self, indices: Sequence[int]) -> None:
         """Delete finished images, and all states of images under way."""
         with self._transaction() as connection:
-            for table in ("votes", "counts", "seals", "certificates"):
-                connection.executemany(f"DELETE FROM {table} WHERE idx = ?", [(index,) for index in indices])
+            _delete(connection, indices)
             connection.execute("DELETE FROM unfinished")
 
     def _manifest_digest(self) -> str:
