@@ -8,7 +8,7 @@ from .phases import CHUNK_VOTES, Phase, chunk_borders
 from .pool import WorkerPool, check_workers
 from .probe import check_fixed_function
 from .process_sampler import ProcessSampler
-from .run_schedule import Sampling
+from .run_schedule import Sampling, run_schedule
 from .sampler import Sampler
 from .threads import single_threaded_torch
 from .vote_log import MOST_VOTES, ON_NAN, no_class, pack, tallied, unpack
@@ -38,6 +38,7 @@ __all__ = [
     "chunk_borders",
     "no_class",
     "pack",
+    "run_schedule",
     "single_threaded_torch",
     "tallied",
     "unpack",
