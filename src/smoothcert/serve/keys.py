@@ -61,13 +61,16 @@ class ApiKeys:
         try:
             status = self._file.stat()
             seen = (status.st_mtime_ns, status.st_size)
-            if seen == self._seen:
-                return
+        except OSError:
+            seen = (0, 0)
+        if seen == self._seen:
+            return
+        try:
             lines = read_text(self._file, InvalidArgumentError, most=_MOST_BYTES).splitlines()
             keys = [line.partition("#")[0].strip() for line in lines]
             self._of_file = [_digest(key, str(self._file)) for key in keys if key]
             self._seen = seen
-        except (OSError, InvalidArgumentError):
+        except InvalidArgumentError:
             if self._seen is None:  # at the start; later, the keys that were read stay
                 raise
 
