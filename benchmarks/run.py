@@ -29,6 +29,7 @@ PARTS = (
     "training",
     "heads",
     "ensembles",
+    "serving",
 )
 
 

@@ -58,6 +58,9 @@ class Settings:
         ensembles_networks: networks of which ensembles of five are made.
         ensembles_repetitions: alternations there.
         ensembles_seconds: length of one measurement of the whole ensemble.
+        serving_clients: clients of the service at once.
+        serving_seconds: for which they predict, and then certify.
+        serving_votes: of one certificate there.
     """
 
     engine: str = "auto"
@@ -95,6 +98,9 @@ class Settings:
     ensembles_networks: tuple[str, ...] = ("lenet", "resnet20")
     ensembles_repetitions: int = 5
     ensembles_seconds: float = 3.0
+    serving_clients: int = 64
+    serving_seconds: float = 60.0
+    serving_votes: int = 10_000
 
 
 def full(engine: str) -> Settings:
@@ -139,4 +145,7 @@ def quick(engine: str) -> Settings:
         ensembles_networks=("lenet",),
         ensembles_repetitions=1,
         ensembles_seconds=0.1,
+        serving_clients=4,
+        serving_seconds=2.0,
+        serving_votes=1_000,
     )
