@@ -20,11 +20,12 @@ import numpy as np
 import torch
 
 import smoothcert as sc
-from benchmarks.networks import NUM_CLASSES, load
+from benchmarks.networks import NUM_CLASSES
 from benchmarks.report import Part, table, verdict
 from benchmarks.settings import Settings
 from smoothcert.folders import ModelCard, save_checkpoint
 
+SHAPE = (1, 28, 28)
 NETWORK, SIGMA, PREDICT_VOTES = "lenet", 0.5, 100
 MOST_RATIO, LEAST_SHARE = 10.0, 0.8
 _OFFLINE_IMAGES = 8
@@ -90,16 +91,16 @@ def render(part: dict[str, Any]) -> str:
             verdict(share, least=LEAST_SHARE),
         ],
     ]
-    about = f"{part['clients']} clients of LeNet on loopback, engine {part['engine']}; {part['predictions']:,} predictions."
+    asked = f"{part['predictions']:,} predictions"
+    about = f"{part['clients']} clients of LeNet on loopback, engine {part['engine']}; {asked}."
     return f"### Serving\n\n{about}\n\n" + table(["what", "figure", "goal"], lines)
 
 
 def _save(folder: Path) -> None:
-    network = load(NETWORK)
     card = ModelCard(
         architecture=NETWORK,
         num_classes=NUM_CLASSES,
-        input_shape=tuple(network.image.shape),
+        input_shape=SHAPE,
         mean=(0.0,),
         std=(1.0,),
         method="gaussian",
@@ -109,7 +110,9 @@ def _save(folder: Path) -> None:
         metrics={},
         class_names=tuple(map(str, range(NUM_CLASSES))),
     )
-    save_checkpoint(card.build(), card, folder)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        save_checkpoint(card.build(), card, folder)
 
 
 @contextlib.contextmanager
@@ -138,7 +141,7 @@ def _load(settings: Settings, port: int, path: str, fields: dict[str, Any]) -> A
         draws = np.random.default_rng(number)
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=120)
         while time.monotonic() < until:
-            image = draws.random((1, 28, 28)).round(3).tolist()
+            image = draws.random(SHAPE).round(3).tolist()
             start = time.monotonic()
             status = _ask(connection, path, {"image": image, **fields})
             with lock:
@@ -189,7 +192,7 @@ def _counters(port: int) -> tuple[float, float]:
 def _offline(folder: Path, engine: str, settings: Settings) -> float:
     """Return votes per second of processor of the public API with the same engine and workers."""
     classifier = sc.load_classifier(folder)
-    images = list(torch.rand((_OFFLINE_IMAGES, 1, 28, 28)))
+    images = list(torch.rand((_OFFLINE_IMAGES, *SHAPE)))
     procedure = sc.FixedSample(n0=64, n=settings.serving_votes)
     how: dict[str, Any] = {"engine": engine, "workers": settings.workers}
     classifier.certify(images, procedure, **how)  # makes the engine

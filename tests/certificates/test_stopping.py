@@ -9,9 +9,9 @@ from smoothcert.bounds import clopper_pearson_lower
 from smoothcert.sampling import Counts
 from truth import ALPHA, most_errors
 
-SIGMA, MARGIN, TIMES = 0.25, 0.25, 2_000
+SIGMA, MARGIN, TIMES = 0.25, 0.25, 1_000
 P = float(norm.cdf(MARGIN / SIGMA))  # of the half-space, whose true radius is the margin
-PROCEDURE = sc.Sequential(max_samples=5_000, n0=100, beta=0.05, tolerance=0.001)
+PROCEDURE = sc.Sequential(max_samples=1_500, n0=100, beta=0.05, tolerance=0.001)
 NOISE = sc.Gaussian(SIGMA)
 
 

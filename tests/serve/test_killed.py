@@ -47,12 +47,14 @@ def test_what_was_told_is_there_after_the_end(model, model_folder, growing, imag
             f"{address}/v1/certify", json={"image": images[0], "procedure": FIXED}, timeout=60
         ).json()
         body = {"image": growing, **STREAM}
-        with httpx.stream("POST", f"{address}/v1/certify/stream", json=body, timeout=60) as answer:
-            with contextlib.suppress(httpx.RemoteProtocolError, httpx.ReadError):  # killed in the middle
-                for data in looks(answer):
-                    told.append(data)
-                    if len(told) == 9:
-                        server.send_signal(how)
+        with (
+            httpx.stream("POST", f"{address}/v1/certify/stream", json=body, timeout=60) as answer,
+            contextlib.suppress(httpx.RemoteProtocolError, httpx.ReadError),  # killed in the middle
+        ):
+            for data in looks(answer):
+                told.append(data)
+                if len(told) == 9:
+                    server.send_signal(how)
         assert server.wait(60) == (0 if how is signal.SIGTERM else -signal.SIGKILL)
     if how is signal.SIGTERM:  # the stream was ended, not cut
         assert told[-1]["status"] == "stopped"
