@@ -5,20 +5,20 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import torch
 
-from smoothcert.certificates import Certificate, Prediction, PredictionPlan, Procedure
+from smoothcert.certificates import Prediction, PredictionPlan, Procedure
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.sampling import ImageSampling, check_workers
 from smoothcert.serve.drawing.live_sampling import LiveSampling
 from smoothcert.serve.drawing.schedule import Schedule
 from smoothcert.serve.keeping.answer import FINISHED, RUNNING, STOPPED, Answer
 from smoothcert.serve.keeping.folder import ServiceFolder, Terms
+from smoothcert.serve.keeping.writer import Writer
 from smoothcert.serve.limits import Limits
 from smoothcert.serve.question import Question, Secret, image_digest
 from smoothcert.serve.served_model import ServedModel
@@ -64,7 +64,7 @@ class Service:
         self._secret, self._telling = secret, telling
         self._works: dict[str, Work] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._writer = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._writer = Writer(folder)
         threads = check_workers(workers)
         self._schedules = {
             name: Schedule(model.base, name, workers=threads, batch_size=model.batch_size)
@@ -181,9 +181,7 @@ class Service:
     async def _carry_out(self, work: Work, model: ServedModel) -> None:
         """Answer from the store, or draw."""
         try:
-            stored, noted = await asyncio.get_running_loop().run_in_executor(
-                self._writer, lambda: (self.folder.find(work.name), self.folder.under_way(work.name))
-            )
+            stored, noted = await self._writer.known(work.name)
             work.repeated = stored is not None
             work.looked_up.set()
             if work.repeated:
@@ -214,73 +212,20 @@ class Service:
             if work.streamed and sampling.votes_counted > kept:
                 certificate = certification.so_far(sampling)
                 if certificate is not None:
-                    self._write(work, partial(self._keep, work, certificate, final=False))
+                    self._writer.keep(work, certificate, final=False)
 
         def on_end() -> None:
             self._telling.drawn(model.name, sampling.votes_counted - restored)
             if sampling.decided:
                 certificate = certification.conclude(sampling)
                 self._telling.certified(model.name, certificate.outcome.name)
-                self._write(work, partial(self._keep, work, certificate, final=True))
+                self._writer.keep(work, certificate, final=True)
             else:
-                self._write(work, partial(self._stop, work, certification.save(sampling)))
+                self._writer.stop(work, certification.save(sampling))
 
-        def on_fault(error: BaseException) -> None:
-            self._write(work, partial(self._give_up, work, error))
-
+        on_fault = partial(self._writer.give_up, work)
         work.live = LiveSampling(sampling, on_look=on_look, on_end=on_end, on_fault=on_fault)
         self._schedules[model.name].submit(work.live)
-
-    def _write(self, work: Work, job: Any) -> None:
-        """Let the writing thread do something; what goes wrong there is told, and nobody is told more."""
-
-        def done() -> None:
-            try:
-                job()
-            except BaseException as error:
-                work.tell(work.fail, error)
-                if work.live is not None:
-                    work.live.leave()
-
-        with contextlib.suppress(RuntimeError):  # closed
-            self._writer.submit(done)
-
-    def _keep(self, work: Work, certificate: Certificate, *, final: bool) -> None:
-        """Store a certificate, then tell it."""
-        terms, name = work.terms, work.name
-        if work.database is None:
-            work.database = self.folder.open_run(name, terms)
-            if work.database is None:  # made otherwise, and it stays
-                stored = self.folder.find(name)
-                assert stored is not None
-                work.tell(work.conclude, stored, STOPPED)
-                return
-            if not final:
-                self.folder.note_under_way(name, None)
-        self.folder.write(work.database, certificate, terms)
-        answer = Answer.of(name, certificate, terms.image_digest, terms.class_names)
-        if not final:
-            work.tell(work.looked, answer)
-            return
-        work.database.close(finished=True)
-        self.folder.note_finished(name)
-        work.tell(work.conclude, answer, FINISHED)
-
-    def _stop(self, work: Work, state: dict[str, Any] | None) -> None:
-        """Note where a question was left, then tell what it has proven."""
-        if work.database is not None:
-            work.database.close(finished=True)
-        self.folder.note_under_way(work.name, state)
-        stored = self.folder.find(work.name)
-        if stored is None:
-            work.tell(work.fail, LeftError())
-        else:
-            work.tell(work.conclude, stored, STOPPED)
-
-    def _give_up(self, work: Work, error: BaseException) -> None:
-        if work.database is not None:
-            work.database.close(finished=True)
-        work.tell(work.fail, error)
 
     async def find(self, name: str) -> tuple[Answer, str] | None:
         """Return a certificate and its status; one that nobody waits for any more is waited for."""
@@ -289,9 +234,7 @@ class Service:
             await asyncio.wait([work.ended], timeout=_PATIENCE)
         elif work is not None and work.answer is not None:
             return work.answer, RUNNING
-        answer, noted = await asyncio.get_running_loop().run_in_executor(
-            self._writer, lambda: (self.folder.find(name), self.folder.under_way(name))
-        )
+        answer, noted = await self._writer.known(name)
         return None if answer is None else (answer, FINISHED if noted is None else STOPPED)
 
     def stop_drawing(self) -> None:
@@ -305,7 +248,7 @@ class Service:
         """Leave all that is under way, keep its votes, and end the threads."""
         self.closing = True
         await asyncio.gather(*(asyncio.to_thread(one.close) for one in self._schedules.values()))
-        await asyncio.to_thread(self._writer.shutdown, wait=True)
+        await asyncio.to_thread(self._writer.close)
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=_PATIENCE)
 

@@ -14,10 +14,10 @@ from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp
 
-from smoothcert.serve.http.asking import asking_routes
+from smoothcert.serve.http.asking import routes as asking
 from smoothcert.serve.http.errors import HttpError
 from smoothcert.serve.http.guards import Guards
-from smoothcert.serve.http.looking import looking_routes
+from smoothcert.serve.http.looking import routes as looking
 from smoothcert.serve.http.schema import StatusAnswer, answers
 from smoothcert.serve.keys import ApiKeys
 from smoothcert.serve.service import Service
@@ -60,8 +60,8 @@ def make_app(
     )
     _add_errors(app)
     _add_states(app, telling)
-    app.include_router(asking_routes())
-    app.include_router(looking_routes())
+    app.include_router(asking)
+    app.include_router(looking)
     app.mount("/static", StaticFiles(directory=PAGE), name="static")
     return Guards(app, keys=keys, most_body=most_body, hosts=hosts, telling=telling)
 

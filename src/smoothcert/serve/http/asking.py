@@ -66,71 +66,67 @@ async def _asked(
     return await asyncio.to_thread(read)
 
 
-def asking_routes() -> APIRouter:
-    """Return the paths."""
-    routes = APIRouter(prefix="/v1")
+routes = APIRouter(prefix="/v1")
 
-    @routes.post("/predict", responses=answers(PredictionAnswer, *_REFUSALS), openapi_extra=body_of(_PREDICT))
-    async def predict(request: Request) -> Response:
-        """Answer with the smoothed classifier's class, or abstain; says nothing about images nearby."""
-        async with _taken(request) as service:
-            asked, model, image = await _asked(service, request, _PREDICT)
-            n = asked.whole("n", min(_VOTES, service.limits.votes), service.limits.votes)
-            alpha = asked.number("alpha", _ALPHA)
-            found = await service.predict(model, image, n, alpha)
-            _note(request, model, n)
-            return JSONResponse(_prediction(found, model, n, alpha))
 
-    @routes.post(
-        "/certify", responses=answers(CertificateAnswer, *_REFUSALS), openapi_extra=body_of(_CERTIFY)
-    )
-    async def certify(request: Request) -> Response:
-        """Certify an image; one that was asked about under the same terms gets the certificate it has."""
-        async with _taken(request) as service:
-            asked, model, image = await _asked(service, request, _CERTIFY)
-            given = asked.values.get("procedure")
-            procedure = _anytime(service, {}) if given is None else read_procedure(given)
-            seat = await service.ask(model, image, procedure, asked.number("alpha", _ALPHA))
-            try:
-                ended = await asyncio.wait_for(asyncio.shield(seat.work.ended), service.limits.seconds)
-            finally:
-                seat.leave()
-            _note(request, model, ended.answer.samples, certificate=seat.work.name)
-            return JSONResponse(ended.answer.told(model.name, ended.status, repeated=seat.repeated))
+@routes.post("/predict", responses=answers(PredictionAnswer, *_REFUSALS), openapi_extra=body_of(_PREDICT))
+async def predict(request: Request) -> Response:
+    """Answer with the smoothed classifier's class, or abstain; says nothing about images nearby."""
+    async with _taken(request) as service:
+        asked, model, image = await _asked(service, request, _PREDICT)
+        n = asked.whole("n", min(_VOTES, service.limits.votes), service.limits.votes)
+        alpha = asked.number("alpha", _ALPHA)
+        found = await service.predict(model, image, n, alpha)
+        _note(request, model, n)
+        return JSONResponse(_prediction(found, model, n, alpha))
 
-    @routes.post(
-        "/certify/stream",
-        responses=answers(None, *_REFUSALS, media="text/event-stream"),
-        openapi_extra=body_of(_STREAM),
-    )
-    async def stream(request: Request) -> Response:
-        """Certify an image and tell the radius as it grows; leave whenever you like and keep what was told."""
-        closing = AsyncExitStack()
+
+@routes.post("/certify", responses=answers(CertificateAnswer, *_REFUSALS), openapi_extra=body_of(_CERTIFY))
+async def certify(request: Request) -> Response:
+    """Certify an image; one that was asked about under the same terms gets the certificate it has."""
+    async with _taken(request) as service:
+        asked, model, image = await _asked(service, request, _CERTIFY)
+        given = asked.values.get("procedure")
+        procedure = _anytime(service, {}) if given is None else read_procedure(given)
+        seat = await service.ask(model, image, procedure, asked.number("alpha", _ALPHA))
         try:
-            service = await closing.enter_async_context(_taken(request))
-            asked, model, image = await _asked(service, request, _STREAM)
-            options = {name: asked.values[name] for name in _STREAM[2:] if name in asked.values}
-            alpha = asked.number("alpha", _ALPHA)
-            seat = await service.ask(model, image, _anytime(service, options), alpha)
-            closing.callback(seat.leave)
-        except BaseException as error:
-            await closing.__aexit__(type(error), error, error.__traceback__)
-            raise
-        _note(request, model, 0, certificate=seat.work.name)
-        return EventStream(events(service, seat, model.name), closing)
+            ended = await asyncio.wait_for(asyncio.shield(seat.work.ended), service.limits.seconds)
+        finally:
+            seat.leave()
+        _note(request, model, ended.answer.samples, certificate=seat.work.name)
+        return JSONResponse(ended.answer.told(model.name, ended.status, repeated=seat.repeated))
 
-    @routes.post(
-        "/noisy", responses=answers(None, *_REFUSALS, media="image/png"), openapi_extra=body_of(_NOISY)
-    )
-    async def noisy(request: Request) -> Response:
-        """Return noisy copies of an image side by side, to look at; no vote has their noise."""
-        async with _taken(request) as service:
-            asked, model, image = await _asked(service, request, _NOISY)
-            copies = asked.whole("copies", _COPIES, MOST_COPIES)
-            strip = await asyncio.to_thread(noisy_strip, image, model.base.noise, copies)
-            return Response(strip, media_type="image/png")
 
-    return routes
+@routes.post(
+    "/certify/stream",
+    responses=answers(None, *_REFUSALS, media="text/event-stream"),
+    openapi_extra=body_of(_STREAM),
+)
+async def stream(request: Request) -> Response:
+    """Certify an image and tell the radius as it grows; leave whenever you like and keep what was told."""
+    closing = AsyncExitStack()
+    try:
+        service = await closing.enter_async_context(_taken(request))
+        asked, model, image = await _asked(service, request, _STREAM)
+        options = {name: asked.values[name] for name in _STREAM[2:] if name in asked.values}
+        alpha = asked.number("alpha", _ALPHA)
+        seat = await service.ask(model, image, _anytime(service, options), alpha)
+        closing.callback(seat.leave)
+    except BaseException as error:
+        await closing.__aexit__(type(error), error, error.__traceback__)
+        raise
+    _note(request, model, 0, certificate=seat.work.name)
+    return EventStream(events(service, seat, model.name), closing)
+
+
+@routes.post("/noisy", responses=answers(None, *_REFUSALS, media="image/png"), openapi_extra=body_of(_NOISY))
+async def noisy(request: Request) -> Response:
+    """Return noisy copies of an image side by side, to look at; no vote has their noise."""
+    async with _taken(request) as service:
+        asked, model, image = await _asked(service, request, _NOISY)
+        copies = asked.whole("copies", _COPIES, MOST_COPIES)
+        strip = await asyncio.to_thread(noisy_strip, image, model.base.noise, copies)
+        return Response(strip, media_type="image/png")
 
 
 def _anytime(service: Service, options: dict[str, Any]) -> Sequential:

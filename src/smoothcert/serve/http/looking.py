@@ -23,53 +23,53 @@ Model = Annotated[str, PathPart(max_length=100)]
 Index = Annotated[int, PathPart(ge=0, le=2**31)]
 Copies = Annotated[int, Query(ge=1, le=MOST_COPIES)]
 
+routes = APIRouter(prefix="/v1")
 
-def looking_routes() -> APIRouter:
-    """Return the paths."""
-    routes = APIRouter(prefix="/v1")
 
-    @routes.get("/certificates/{name}", responses=answers(CertificateAnswer, 404, 422))
-    async def certificate(request: Request, name: Name) -> Response:
-        """Return a certificate by its name."""
-        service: Service = request.app.state.service
-        found = await service.find(name)
-        if found is None:
-            raise HttpError(404, "not_found", "there is no such certificate")
-        answer, status = found
-        return JSONResponse(answer.told(service.name_of(answer.identity), status, repeated=True))
+@routes.get("/certificates/{name}", responses=answers(CertificateAnswer, 404, 422))
+async def certificate(request: Request, name: Name) -> Response:
+    """Return a certificate by its name."""
+    service: Service = request.app.state.service
+    found = await service.find(name)
+    if found is None:
+        raise HttpError(404, "not_found", "there is no such certificate")
+    answer, status = found
+    return JSONResponse(answer.told(service.name_of(answer.identity), status, repeated=True))
 
-    @routes.get("/models", responses=answers(ModelsAnswer))
-    async def models(request: Request) -> Response:
-        """Return the models that are served, and the limits of a request."""
-        service: Service = request.app.state.service
-        limits = {
-            "votes": service.limits.votes,
-            "seconds": service.limits.seconds,
-            "requests": service.limits.requests,
-        }
-        return JSONResponse({"models": [one.told() for one in service.models.values()], "limits": limits})
 
-    @routes.get("/models/{model}/samples", responses=answers(SamplesAnswer, 404, 422))
-    async def samples(request: Request, model: Model) -> Response:
-        """Return which images there are to try."""
-        images = _model(request, model).samples
-        listed = [] if images is None else [_told(images, index) for index in _spread(len(images))]
-        return JSONResponse({"samples": listed})
+@routes.get("/models", responses=answers(ModelsAnswer))
+async def models(request: Request) -> Response:
+    """Return the models that are served, and the limits of a request."""
+    service: Service = request.app.state.service
+    limits = {
+        "votes": service.limits.votes,
+        "seconds": service.limits.seconds,
+        "requests": service.limits.requests,
+    }
+    return JSONResponse({"models": [one.told() for one in service.models.values()], "limits": limits})
 
-    @routes.get("/models/{model}/samples/{index}", responses=answers(None, 404, 422, media="image/png"))
-    async def sample(request: Request, model: Model, index: Index) -> Response:
-        """Return an image to try, as PNG."""
-        image = _sample(_model(request, model), index)
-        return Response(await asyncio.to_thread(encode_png, image), media_type="image/png")
 
-    @routes.get("/models/{model}/samples/{index}/noisy", responses=answers(None, 404, 422, media="image/png"))
-    async def noisy(request: Request, model: Model, index: Index, copies: Copies = 4) -> Response:
-        """Return noisy copies of an image to try, side by side, as PNG."""
-        served = _model(request, model)
-        strip = await asyncio.to_thread(noisy_strip, _sample(served, index), served.base.noise, copies)
-        return Response(strip, media_type="image/png")
+@routes.get("/models/{model}/samples", responses=answers(SamplesAnswer, 404, 422))
+async def samples(request: Request, model: Model) -> Response:
+    """Return which images there are to try."""
+    images = _model(request, model).samples
+    listed = [] if images is None else [_told(images, index) for index in _spread(len(images))]
+    return JSONResponse({"samples": listed})
 
-    return routes
+
+@routes.get("/models/{model}/samples/{index}", responses=answers(None, 404, 422, media="image/png"))
+async def sample(request: Request, model: Model, index: Index) -> Response:
+    """Return an image to try, as PNG."""
+    image = _sample(_model(request, model), index)
+    return Response(await asyncio.to_thread(encode_png, image), media_type="image/png")
+
+
+@routes.get("/models/{model}/samples/{index}/noisy", responses=answers(None, 404, 422, media="image/png"))
+async def noisy(request: Request, model: Model, index: Index, copies: Copies = 4) -> Response:
+    """Return noisy copies of an image to try, side by side, as PNG."""
+    served = _model(request, model)
+    strip = await asyncio.to_thread(noisy_strip, _sample(served, index), served.base.noise, copies)
+    return Response(strip, media_type="image/png")
 
 
 def _model(request: Request, name: str) -> ServedModel:
