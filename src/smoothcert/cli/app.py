@@ -30,6 +30,7 @@ COMMANDS = {
     "predict": "predict:predict",
     "attack": "attack:attack",
     "audit": "audit:audit",
+    "serve": "serve:serve",
     "analyze": "analyze:analyze",
     "compare": "compare:compare",
     "report": "report:report",
