@@ -40,8 +40,8 @@ class _Arrivals(Iterator[LiveSampling]):
 class Schedule:
     """Takes samplings at any time and draws what they ask for, in turns.
 
-    An image that the model cannot answer fails by itself. A model that turns out to be unsound fails all that is under way
-    and takes nothing more; any other fault fails what is under way, and new workers go on.
+    An image that the model cannot answer fails by itself. A model that turns out to be unsound fails all that is
+    under way and takes nothing more; any other fault fails what is under way, and new workers go on.
 
     Args:
         source: classifier and noise; every sampling brings its own seed.
