@@ -33,6 +33,7 @@ PARTS = (
     "heads",
     "ensembles",
     "cluster",
+    "serving",
 )
 
 

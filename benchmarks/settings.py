@@ -67,6 +67,9 @@ class Settings:
         cluster_network: network whose votes a Ray cluster draws.
         cluster_repetitions: alternations there.
         cluster_seconds: length of one measurement of two threads.
+        serving_clients: clients of the service at once.
+        serving_seconds: for which they predict, and then certify.
+        serving_votes: of one certificate there.
     """
 
     engine: str = "auto"
@@ -112,6 +115,9 @@ class Settings:
     cluster_network: str = "resnet20"
     cluster_repetitions: int = 5
     cluster_seconds: float = 6.0
+    serving_clients: int = 64
+    serving_seconds: float = 60.0
+    serving_votes: int = 10_000
 
 
 def full(engine: str) -> Settings:
@@ -164,4 +170,7 @@ def quick(engine: str) -> Settings:
         cluster_network="lenet",
         cluster_repetitions=1,
         cluster_seconds=0.1,
+        serving_clients=4,
+        serving_seconds=2.0,
+        serving_votes=1_000,
     )

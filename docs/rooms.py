@@ -42,7 +42,8 @@ ROOMS = (
     {"theory"},
     {"report"},
     {"workflows"},
-    {"serve", "cli"},
+    {"serve"},
+    {"cli"},
 )
 """Packages; a module imports only from rows above its own."""
 ROWS = (*GROUND_FLOOR, *ROOMS)

@@ -116,3 +116,10 @@ def test_esbrs_weighs_images_alike_because_the_floor_does_harm(kind):
     assert kind == "like members" or figures["alike_minus_floor"][0] > 0.03
     for draw in figures["draws"]:
         assert draw["acr"]["alike"] > draw["acr"]["floor"]
+
+
+def test_a_hundred_thousand_images_take_little_memory():
+    figures = json.loads((FOLDER / "many_images.json").read_text())["figures"]
+    assert figures["images"] == 100_000
+    assert {"shards", "merge", "resume", "analyze"} <= set(figures["steps"])
+    assert all(step["peak_mb"] < figures["most_megabytes"] == 500 for step in figures["steps"].values())

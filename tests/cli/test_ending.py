@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 import smoothcert as sc
 from small_networks import save_network
 from smoothcert.cli.app import app
-from smoothcert.cli.ending import ending_on_terminate
+from smoothcert.cli.told.ending import ending_on_terminate
 from smoothcert.store import RunWriter
 
 

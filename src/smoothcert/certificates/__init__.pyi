@@ -6,6 +6,7 @@ from .loading import load_classifier, panel_classifier
 from .metrics import ACR_CAVEAT, Results
 from .outcome import Outcome
 from .panel_certification import PanelCertification
+from .prediction import Prediction, PredictionPlan
 from .procedure import (
     MOST_RADIUS,
     PROCEDURES,
@@ -38,6 +39,8 @@ __all__ = [
     "Outcome",
     "PanelCertification",
     "Plan",
+    "Prediction",
+    "PredictionPlan",
     "Procedure",
     "Reach",
     "Reading",

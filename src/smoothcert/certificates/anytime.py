@@ -112,6 +112,7 @@ class _AnytimeDecision(Decision[Verdict]):
     def __init__(self, plan: AnytimePlan) -> None:
         self.plan = plan
         self.tallies: list[Tally] = []
+        self._last: Counts  # of the look just made
 
     def _bound(self, tally: Tally) -> float:
         votes = int(tally.counts.votes[self.tallies[0].counts.top])
@@ -121,16 +122,14 @@ class _AnytimeDecision(Decision[Verdict]):
         if look == 0:
             self.tallies.append(Tally("select", "select", counts))
             return False
+        self._last = counts
         # The sequence holds at all times at once, so the best bound so far may be kept.
         new = Tally("estimate", "bound", counts)
         if len(self.tallies) == 1:
             self.tallies.append(new)
         elif self._bound(new) > self._bound(self.tallies[1]):
             self.tallies[1] = new
-        if counts.drawn == self.plan.phases[1].votes or self._can_no_longer_grow(counts):
-            self.tallies.append(Tally("estimate", "stop", counts))
-            return True
-        return False
+        return counts.drawn == self.plan.phases[1].votes or self._can_no_longer_grow(counts)
 
     def _can_no_longer_grow(self, counts: Counts) -> bool:
         """Reckon with the best rate that the votes allow until the cap; a guess about power, not soundness."""
@@ -143,11 +142,19 @@ class _AnytimeDecision(Decision[Verdict]):
         return bool(reachable - proven <= plan.tolerance)
 
     def verdict(self) -> Verdict:
-        p_lower, tallies = self._bound(self.tallies[1]), tuple(self.tallies)
+        ended_early = self._last.drawn < self.plan.phases[1].votes
+        return self._concluded(Outcome.OUT_OF_REACH if ended_early else Outcome.NO_MAJORITY)
+
+    @override
+    def so_far(self) -> Verdict | None:
+        """Return what the best bound so far proves: the sequence holds at all times, so at that of any stop."""
+        return self._concluded(Outcome.STOPPED) if len(self.tallies) > 1 else None
+
+    def _concluded(self, without_majority: Outcome) -> Verdict:
+        chosen, best = self.tallies[:2]
+        p_lower, tallies = self._bound(best), (chosen, best, Tally("estimate", "stop", self._last))
         if p_lower <= 0.5:
-            ended_early = tallies[-1].counts.drawn < self.plan.phases[1].votes
-            outcome = Outcome.OUT_OF_REACH if ended_early else Outcome.NO_MAJORITY
-            return Verdict(outcome, None, 0.0, p_lower, tallies)
+            return Verdict(without_majority, None, 0.0, p_lower, tallies)
         return Verdict(
             Outcome.CERTIFIED, tallies[0].counts.top, self.plan.noise.radius(p_lower), p_lower, tallies
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +70,8 @@ class Certification(VoteSource):
 
     def _from_start(self, index: int, image: torch.Tensor) -> ImageSampling[Verdict]:
         decision = self.plan.start()
-        return ImageSampling(index, image, self.plan.phases, decision, self.engine.num_classes, self.answer)
+        classes, phases = self.engine.num_classes, self.plan.phases
+        return ImageSampling(index, image, phases, decision, classes, self.answer, self.seed)
 
     def save(self, sampling: ImageSampling[Verdict]) -> dict[str, Any] | None:
         """Return an unfinished sampling as plain values, with the classifier it is about; None if it cannot be."""
@@ -80,7 +82,19 @@ class Certification(VoteSource):
         """Return the certificate of a decided sampling."""
         if not sampling.decided:
             raise ValueError(f"image {sampling.index} is not decided yet")
-        verdict = sampling.decision.verdict()
+        return self._certificate(sampling, sampling.decision.verdict(), sampling.packed_votes)
+
+    def so_far(self, sampling: ImageSampling[Verdict]) -> Certificate | None:
+        """Return the certificate of whoever stops at the look that was just made; None where there is none.
+
+        Only to be asked at a look: what is counted later belongs to the next one.
+        """
+        verdict = sampling.decision.so_far()
+        return None if verdict is None else self._certificate(sampling, verdict, sampling.votes_so_far())
+
+    def _certificate(
+        self, sampling: ImageSampling[Verdict], verdict: Verdict, votes: Mapping[str, bytes]
+    ) -> Certificate:
         return Certificate(
             outcome=verdict.outcome,
             predicted=verdict.predicted,
@@ -100,5 +114,5 @@ class Certification(VoteSource):
             index=sampling.index,
             seconds=sampling.seconds,
             precision=self.engine.precision,
-            vote_log=sampling.packed_votes,
+            vote_log=votes,
         )

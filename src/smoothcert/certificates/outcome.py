@@ -12,6 +12,7 @@ class Outcome(Enum):
     NO_MAJORITY = "abstained: the votes do not show that any class has more than half of the probability"
     NO_LEAD = "abstained: the votes do not show that one class is more probable than every other"
     OUT_OF_REACH = "abstained: the votes show that the asked radius is out of reach"
+    STOPPED = "abstained: stopped by whoever asked, before the votes showed that a class has more than half"
     CAP_REACHED = "abstained: the votes ran out before the asked radius was either proven or ruled out"
     FAILED = "failed: the model raised an error or answered with no number, so nothing is certified"
 

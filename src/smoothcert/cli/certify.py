@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -120,14 +120,8 @@ def certify(
     how |= {"resume": resume, "show_progress": True}
     if pieces.from_plan is not None:
         assert out is not None
-        planned = store.read_plan(pieces.from_plan)
         facts = {} if model is None else own.told(model)
-        classifier, images = workflows.load_planned(planned, model, facts, source.dataset, source.data_dir)
-        how = {key: value for key, value in how.items() if key not in ("alpha", "seed", "engine")}
-        with telling_how_to_continue(out):
-            shard = pieces.shard or "1/1"
-            run = workflows.certify_shard(classifier, images, planned, shard=shard, out=out, **how)
-            told_end({str(out): run})
+        _from_plan(store.read_plan(pieces.from_plan), model, facts, source, pieces.shard or "1/1", out, how)
         return
     if model is None:
         raise InvalidArgumentError(
@@ -160,6 +154,22 @@ def certify(
 def _is_typed(ctx: typer.Context, name: str) -> bool:
     source = ctx.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
+
+
+def _from_plan(
+    plan: store.RunPlan,
+    model: Path | None,
+    facts: dict[str, Any],
+    source: opt.Source,
+    shard: str,
+    out: Path,
+    how: dict[str, Any],
+) -> None:
+    classifier, images = workflows.load_planned(plan, model, facts, source.dataset, source.data_dir)
+    how = {key: value for key, value in how.items() if key not in ("alpha", "seed", "engine")}
+    with telling_how_to_continue(out):
+        run = workflows.certify_shard(classifier, images, plan, shard=shard, out=out, **how)
+        told_end({str(out): run})
 
 
 def _preview(

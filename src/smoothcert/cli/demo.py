@@ -44,5 +44,6 @@ def demo(
     )
     report.say(f"Report: {page}")
     report.say(f"Next:   {command} predict {out / 'models' / 'ensemble'} --indices 0:5")
+    report.say(f"Serve:  {command} serve {out / 'models' / 'ensemble'} --store {out / 'served'}")
     if show:
         webbrowser.open(page.as_uri())

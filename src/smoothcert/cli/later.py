@@ -18,7 +18,9 @@ _HERE = Path(__file__).parent
 
 
 class LaterCommand(TyperCommand):
-    """A command by the place of its function, "file:function"; its help is read from the file's text.
+    """A command by the place of its function, "file:function" or "room.file:function".
+
+    Its help is read from the file's text.
 
     The file may have a tuple `GROUPS` of the groups of options that the function takes from members.
 
@@ -34,7 +36,7 @@ class LaterCommand(TyperCommand):
     @property  # a plain attribute there, which would be read for every command at every start
     def help(self) -> str | None:
         """The function's docstring."""
-        tree = ast.parse((_HERE / f"{self._file}.py").read_text("utf-8"))
+        tree = ast.parse((_HERE / f"{self._file.replace('.', '/')}.py").read_text("utf-8"))
         (function,) = (
             part for part in tree.body if isinstance(part, ast.FunctionDef) and part.name == self._function
         )

@@ -11,7 +11,7 @@ from .phases import CHUNK_VOTES, Phase, chunk_borders
 from .pool import WorkerPool, check_workers
 from .probe import check_fixed_function
 from .process_sampler import ProcessSampler, sendable
-from .run_schedule import Sampling, StopDrawing
+from .run_schedule import Sampling, StopDrawing, run_schedule
 from .sampler import Sampler
 from .vote_log import MOST_VOTES, ON_NAN, no_class, pack, tallied, unpack
 from .vote_source import VoteSource, check_batch_size
@@ -46,6 +46,7 @@ __all__ = [
     "no_class",
     "pack",
     "ran_out_of_memory",
+    "run_schedule",
     "sendable",
     "tallied",
     "unpack",

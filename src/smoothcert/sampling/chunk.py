@@ -15,13 +15,17 @@ _KEPT = 256  # images a worker keeps on its device: more than are open at a time
 
 @dataclass(frozen=True)
 class Chunk:
-    """One chunk of votes to draw: which image, from which stream, how many."""
+    """One chunk of votes to draw: which image, from which stream, how many.
+
+    `seed` is that of its streams, where batches mix chunks of several seeds; None for the one of whoever draws.
+    """
 
     image: torch.Tensor
     index: int
     phase: str
     number: int
     votes: int
+    seed: int | None = None
 
 
 @dataclass(frozen=True)

@@ -53,7 +53,8 @@ def is_spot_check(chunk: Chunk) -> bool:
 
     Never the very first chunk, which `refuse_other_votes` has compared: a short run would pay for it twice.
     """
-    return (chunk.index * 0x9E3779B1 + chunk.number * 0x85EBCA77) % _ONE_IN == _ONE_IN // 2
+    place = chunk.index * 0x9E3779B1 + chunk.number * 0x85EBCA77 + (chunk.seed or 0)
+    return place % _ONE_IN == _ONE_IN // 2
 
 
 def refuse_other_answers_to(sampler: Sampler, chunks: Sequence[Chunk]) -> None:

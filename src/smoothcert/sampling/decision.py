@@ -23,3 +23,10 @@ class Decision(ABC, Generic[Conclusion]):
     @abstractmethod
     def verdict(self) -> Conclusion:
         """Return what is concluded; only after `absorb` returned True."""
+
+    def so_far(self) -> Conclusion | None:
+        """Return what holds for whoever stops at the last look, for whatever reason; None, the default, if nothing.
+
+        Only for decisions that pay for stopping at will: all others are about looks that were planned.
+        """
+        return None

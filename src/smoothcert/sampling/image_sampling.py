@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic
 
@@ -41,6 +41,7 @@ class ImageSampling(Generic[Conclusion]):
         decision: is shown the counts at every look.
         num_classes: classes of the classifier.
         answer: which of the engine's answers is the classifier's.
+        seed: of its streams; None for that of whoever draws.
     """
 
     index: int
@@ -49,8 +50,10 @@ class ImageSampling(Generic[Conclusion]):
     decision: Decision[Conclusion]
     num_classes: int
     answer: int = 0
+    seed: int | None = None
 
     def __post_init__(self) -> None:
+        self.on_look: Callable[[], None] | None = None  # called after a look that did not decide
         self.decided = False
         self.fault: ImageFault | None = None  # of the chunk whose turn it is
         self.votes_counted = 0  # over all phases
@@ -84,7 +87,8 @@ class ImageSampling(Generic[Conclusion]):
         if self.decided or self.fault is not None or first_vote >= min(limit, self._phase.votes):
             return None
         number, self._issued = self._issued, self._issued + 1
-        return Chunk(self.image, self.index, self._phase.name, number, self._phase.chunk_votes(number))
+        votes = self._phase.chunk_votes(number)
+        return Chunk(self.image, self.index, self._phase.name, number, votes, self.seed)
 
     def take(self, chunk: Chunk, votes: ChunkVotes) -> None:
         """Take the votes of a chunk that came back; look wherever the procedure wants to look."""
@@ -134,8 +138,15 @@ class ImageSampling(Generic[Conclusion]):
         self._look_in_phase += 1
         if self.decided:
             self.packed_votes = self._log.packed()
-        elif self._look_in_phase == len(self._phase.looks):
+            return
+        if self.on_look is not None:
+            self.on_look()
+        if self._look_in_phase == len(self._phase.looks):
             self._start_phase(self._phase_number + 1)
+
+    def votes_so_far(self) -> dict[str, bytes]:
+        """Return all votes counted by now, by phase and packed; nothing if only counts were kept."""
+        return self._log.packed()
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return the counted votes as plain values, for `restore` after a crash; None if only counts were kept."""

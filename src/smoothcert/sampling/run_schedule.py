@@ -58,6 +58,7 @@ def run_schedule(
     batch_size: int,
     on_batch: Callable[[list[Drawn]], None] | None = None,
     every: float = 0.0,
+    turns: bool = False,
 ) -> Iterator[Drawn]:
     """Yield samplings as they are decided, or found to be at fault, in the order they end.
 
@@ -71,8 +72,10 @@ def run_schedule(
         batch_size: rows per batch aimed at.
         on_batch: called after a job with the samplings still open; may raise `StopDrawing`.
         every: seconds between two such calls, at least; 0 calls after every job.
+        turns: open what there is at once and let the open ones issue chunk by chunk in turn, so that one with few votes
+            never waits for one with many. `samplings` may then bring more after it brought none.
     """
-    backlog = _Backlog(samplings)
+    backlog = _Backlog(samplings, turns)
     batch = max(1, batch_size // CHUNK_VOTES)
     job = batch  # chunks per job, grown once a chunk's seconds are known
     last_call = time.monotonic()
@@ -115,9 +118,10 @@ def _has_ended(sampling: Sampling) -> bool:
 
 
 class _Backlog(Generic[Drawn]):
-    """Chunks that may be drawn now, from the oldest open sampling on; opens new samplings as needed."""
+    """Chunks that may be drawn now, from the oldest open sampling on, or in turns; opens new samplings as needed."""
 
-    def __init__(self, samplings: Iterable[Drawn]) -> None:
+    def __init__(self, samplings: Iterable[Drawn], turns: bool) -> None:
+        self._turns = turns
         self.open: list[Drawn] = []
         self._waiting = iter(samplings)
         self._ready: deque[tuple[Drawn, Chunk]] = deque()
@@ -129,11 +133,27 @@ class _Backlog(Generic[Drawn]):
         """Let samplings issue chunks until `most` are ready or nobody may issue one."""
         if len(self._ready) >= most:
             return
+        if self._turns:
+            self._fill_in_turns(most)
+            return
         for sampling in self._open_then_new():
             while len(self._ready) < most and (chunk := sampling.next_chunk()) is not None:
                 self._ready.append((sampling, chunk))
             if len(self._ready) >= most:
                 return
+
+    def _fill_in_turns(self, most: int) -> None:
+        self.open += self._waiting
+        idle = 0
+        while len(self._ready) < most and idle < len(self.open):
+            sampling = self.open.pop(0)
+            self.open.append(sampling)
+            chunk = sampling.next_chunk()
+            if chunk is None:
+                idle += 1
+            else:
+                idle = 0
+                self._ready.append((sampling, chunk))
 
     def take(self, count: int) -> tuple[list[tuple[Drawn, Chunk]], list[Chunk]]:
         """Remove and return up to `count` chunks, with and without their samplings."""

@@ -109,7 +109,8 @@ class Sampler:
             self._buffer = torch.empty((needed, *shape), dtype=torch.float32, device=self.device)
         row, images = 0, self._images.of_all(chunks)
         for chunk, image in zip(chunks, images, strict=True):
-            generator = self._stream.at(stream_key(self.seed, chunk.index, chunk.phase, chunk.number))
+            seed = self.seed if chunk.seed is None else chunk.seed
+            generator = self._stream.at(stream_key(seed, chunk.index, chunk.phase, chunk.number))
             # Always a whole chunk, because the values of a draw depend on its size; what a short chunk does
             # not need is overwritten by the next one.
             self.noise.perturb(image, self._buffer[row : row + CHUNK_VOTES], generator)

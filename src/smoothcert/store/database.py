@@ -48,6 +48,11 @@ def refuse_no_run(folder: Path) -> None:
     raise StoreError(f"{folder} is not a run folder: it has no {FILE_NAME}; {fix}")
 
 
+def _delete(connection: sqlite3.Connection, indices: Sequence[int]) -> None:
+    for table in ("votes", "counts", "seals", "certificates", "failures"):
+        connection.executemany(f"DELETE FROM {table} WHERE idx = ?", [(index,) for index in indices])
+
+
 class RunDatabase:
     """Reads and writes one run. One transaction per finished image; a crash loses at most what is under way.
 
@@ -156,10 +161,18 @@ class RunDatabase:
         """Return the error for a file with something in it that no run has."""
         return damaged(self.where, what)
 
-    def add(self, certificate: Certificate, label: int) -> None:
-        """Store one finished image."""
+    def add(self, certificate: Certificate, label: int, *, instead: bool = False) -> None:
+        """Store one finished image.
+
+        Args:
+            certificate: of the image.
+            label: its class.
+            instead: take the place of what is stored about the image, whole or not at all: for one that can grow.
+        """
         row, counts, votes = rows_of(certificate, label)
         with self._transaction() as connection:
+            if instead:
+                _delete(connection, [row.idx])
             self._insert(row, counts, votes, seal(self.sealing_digest(), row, counts, votes))
             for table in ("unfinished", "failures"):
                 connection.execute(f"DELETE FROM {table} WHERE idx = ?", (row.idx,))
@@ -194,8 +207,7 @@ class RunDatabase:
     def withdraw(self, indices: Sequence[int]) -> None:
         """Delete finished images, and all states of images under way."""
         with self._transaction() as connection:
-            for table in ("votes", "counts", "seals", "certificates", "failures"):
-                connection.executemany(f"DELETE FROM {table} WHERE idx = ?", [(index,) for index in indices])
+            _delete(connection, indices)
             connection.execute("DELETE FROM unfinished")
 
     def sealing_digest(self) -> str:

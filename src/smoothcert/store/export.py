@@ -84,10 +84,14 @@ def _json(run: Run) -> bytes:
     # Not by pandas, which rounds to 15 digits, and to nearest; and not all rows at once as objects, which take ten
     # times the room of the file.
     frame = run.to_frame()
-    parts = (frame.iloc[start : start + _ROWS].astype(object) for start in range(0, len(frame), _ROWS))
-    records = (part.where(part.notna(), None).to_dict("records") for part in parts)
-    rows = ",".join(json.dumps(some, indent=1)[1:-2] for some in records)
-    return (f"[{rows}\n]\n" if rows else "[]\n").encode()
+    buffer = io.BytesIO(b"[")
+    buffer.seek(1)
+    for start in range(0, len(frame), _ROWS):
+        part = frame.iloc[start : start + _ROWS].astype(object)
+        rows = json.dumps(part.where(part.notna(), None).to_dict("records"), indent=1)[1:-2]
+        buffer.write(f"{',' if start else ''}{rows}".encode())
+    buffer.write(b"\n]\n" if len(frame) else b"]\n")
+    return buffer.getvalue()
 
 
 def _parquet(run: Run) -> bytes:

@@ -9,7 +9,7 @@ from pathlib import Path
 import typer
 
 from smoothcert import report, store
-from smoothcert.cli.ending import ending_on_terminate, exit_code
+from smoothcert.cli.told.ending import ending_on_terminate, exit_code
 
 FAILED, STOPPED = 1, 3
 """Exit codes of a run with images on which the model failed, and of one that a limit stopped."""

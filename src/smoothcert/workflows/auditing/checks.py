@@ -103,6 +103,11 @@ def check_proofs(stored: StoredRun, terms: Terms, report: AuditReport, show: Pro
         for text in texts:
             report.add_finding("proof", text, image.index)
         show(done, f"{len(report.findings)} findings")
+    if replay.stopped:
+        report.note(
+            f"{len(replay.stopped):,} of the certificates end where whoever asked for them stopped: an anytime radius "
+            "holds at every look"
+        )
     return streams
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -27,10 +27,12 @@ class Replay:
     Args:
         plan: the manifest's procedure, bound to its noise and alpha.
         num_classes: the manifest's number of classes.
+        stopped: told the images whose votes end at a look that did not decide, by a plan that holds there too.
     """
 
     plan: Plan
     num_classes: int
+    stopped: list[int] = field(default_factory=list)
 
     @cached_property
     def look_number(self) -> dict[tuple[str, int], int]:
@@ -54,22 +56,27 @@ class Replay:
         if [row.position for row in image.counts] != list(range(len(image.counts))):
             yield "its counts are not numbered from 0"  # readers go by these numbers
         yield from self._other_counts(tallies, log)
-        decision, last = self.plan.start(), None
+        decision, last, seen = self.plan.start(), None, ("", 0)
         for number, phase, counts in self._every_look(log):
             if last is not None:
                 yield "there are votes beyond the look that decided"
                 return
+            seen = (phase, counts.drawn)
             if decision.absorb(number, counts):
-                last = (phase, counts.drawn)
-        if last is None:
+                last = seen
+        verdict = decision.so_far() if last is None else decision.verdict()
+        if verdict is None:
             yield "its votes end before anything is decided"
             return
+        if last is None:
+            last = seen
+            self.stopped.append(image.index)
         samples = self._samples(*last)
         if sum(map(len, log.values())) != samples:
             yield f"{sum(map(len, log.values())):,} votes are stored, but it was decided after {samples:,}"
         for phase in sorted(set(log) - set(self._phases_until(last[0]))):
             yield f"there are votes of {phase!r}, but it was decided in {last[0]!r} before"
-        yield from self._other_verdict(image, tallies, decision.verdict(), samples)
+        yield from self._other_verdict(image, tallies, verdict, samples)
 
     def unanswered(self, log: Log) -> int:
         """Return how many votes went to no class."""

@@ -1,0 +1,1 @@
+"""Commands about run folders as such: how one is getting on, and several made into one."""

@@ -1,0 +1,1 @@
+"""How votes are drawn for many requests at once."""

@@ -1,0 +1,1 @@
+"""The HTTP side: paths, bodies, guards, metrics."""
