@@ -1,4 +1,4 @@
-"""Many images -> certificates, on threads of this machine."""
+"""Many images -> certificates, on threads here or on a Ray cluster."""
 
 import lazy_loader
 

@@ -162,7 +162,7 @@ def test_what_killed_clusters_left_is_removed_and_others_stay(tmp_path):
     with (tmp_path / "2-at-work" / LOCK).open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         local_cluster.clear_sessions(tmp_path)
-        assert sorted(path.name for path in tmp_path.iterdir()) == ["2-at-work", f"{os.getpid()}-starting"]
+        assert {path.name for path in tmp_path.iterdir()} == {"2-at-work", f"{os.getpid()}-starting"}
 
 
 def test_the_folder_of_sessions_is_of_this_user_alone(tmp_path, monkeypatch):
@@ -194,3 +194,15 @@ def test_an_address_where_nobody_is_is_told_at_once(address, monkeypatch):
     monkeypatch.setattr(ray_library(), "is_initialized", lambda: False)  # other tests may be connected
     with pytest.raises(WorkerError, match="cannot connect to the Ray cluster at"), connected(address, 1):
         pass
+
+
+@needs_ray
+def test_a_model_that_cannot_answer_the_control_question_any_more_is_told_from_a_lost_worker():
+    worker = VoteWorker()
+    worker.greet(WorkerSetup.of(source(), 64).packed())
+
+    def gone(batch):
+        raise ArithmeticError("seven is odd")
+
+    worker._sampler.engine.forward = gone
+    assert isinstance(pickle.loads(worker.answer_again()), ArithmeticError)

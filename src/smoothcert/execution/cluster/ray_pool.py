@@ -94,11 +94,17 @@ class RayPool:
                 self._ask_again()
 
     def _ask_again(self) -> None:
-        ray = ray_library()
+        ray, until = ray_library(), time.monotonic() + self._patience
+        asked = []
         for worker in self._crew.ready:
+            with contextlib.suppress(ray.exceptions.RayError):  # it is gone
+                asked.append(worker.actor.answer_again.remote())
+        for one in asked:
             with contextlib.suppress(ray.exceptions.RayError):  # it is gone, or busy
-                asked = worker.actor.answer_again.remote()
-                self._control.refuse_other(pickle.loads(ray.get(asked, timeout=self._patience)))
+                answer = pickle.loads(ray.get(one, timeout=max(until - time.monotonic(), 0.0)))
+                if isinstance(answer, BaseException):
+                    raise answer
+                self._control.refuse_other(answer)
 
     @property
     def workers(self) -> int:
@@ -181,8 +187,14 @@ class RayPool:
             raise result
         worker.jobs.popleft()
         worker.since = time.monotonic()
-        worked = sum(part.seconds for part in result if isinstance(part, ChunkVotes))
-        worker.seconds_per_vote = max(worked / job.votes, worker.seconds_per_vote / 2)
+        parts = [
+            (part.seconds, chunk.votes)
+            for part, chunk in zip(result, job.chunks, strict=True)
+            if isinstance(part, ChunkVotes)
+        ]
+        if parts:  # faults alone tell nothing about what a vote takes
+            seconds, votes = map(sum, zip(*parts, strict=True))
+            worker.seconds_per_vote = max(seconds / votes, worker.seconds_per_vote / 2)
         return list(zip(job.tags, result, strict=True))
 
     def _end_if_hanging(self, worker: Worker) -> None:

@@ -72,7 +72,13 @@ class VoteWorker:
             return pickle.dumps(sendable(error))
 
     def answer_again(self) -> bytes:
-        """Answer the control question once more; returns the logits pickled, as arrays of the store are read-only."""
+        """Answer the control question once more; returns the logits pickled, or the error that was raised.
+
+        Pickled here, as arrays of the store are read-only and its errors could not be told from a lost worker's.
+        """
         assert self._sampler is not None
         assert self._control is not None
-        return pickle.dumps(self._sampler.answers(self._control.chunks))
+        try:
+            return pickle.dumps(self._sampler.answers(self._control.chunks))
+        except BaseException as error:
+            return pickle.dumps(sendable(error))
