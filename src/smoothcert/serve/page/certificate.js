@@ -53,13 +53,13 @@ function inShort(proven, when) {
 function remark(certificate, target) {
   if (target !== undefined && certificate.class !== null && certificate.radius >= target) return `The target radius ${target} is proven.`;
   const missed = target === undefined ? "" : `The target radius ${target} is not proven. `;
-  return missed + (certificate.status === "finished" ? "" : "Stopped early, as true as any; ask again to continue.");
+  return missed + (certificate.status === "finished" ? "" : "It was stopped early: ask again, and it continues.");
 }
 
 function bound(proven, terms) {
   return [
-    ["lower bound of the class's probability", roundedDown(proven.p_lower, 5)],
-    ["unit of the radius", radiusUnit(terms.norm)],
+    ["probability of the class", `at least ${roundedDown(proven.p_lower, 5)} under noise`],
+    ["radius in", radiusUnit(terms.norm)],
     ["false with probability", `at most ${terms.alpha}`],
   ];
 }

@@ -11,7 +11,7 @@ export class Certifying {
   constructor(asked, failed) {
     [this.asked, this.failed] = [asked, failed];
     this.chart = new Chart($("chart"));
-    [this.running, this.last, this.certificate] = [null, null, null];
+    [this.running, this.begun, this.last, this.certificate] = [null, null, null, null];
     $("terms").addEventListener("submit", event => { event.preventDefault(); this.start(); });
     $("stop").addEventListener("click", () => this.running?.leave());
     $("download").addEventListener("click", () => saveCertificate(this.certificate));
@@ -29,22 +29,25 @@ export class Certifying {
     const left = this.running;
     this.running = null;
     left?.leave();
-    this.last = this.certificate = null;
-    showNothing();
-    const [model] = this.asked();
-    showVotes(model.class_names, new Array(model.num_classes).fill(0), null);
-    this.chart.clear();
+    this.last = this.certificate = this.begun = null;
+    this.clear(this.asked()[0]);
     this.offer("Certify");
+  }
+
+  clear(model, most) {
+    showNothing();
+    showVotes(model.class_names, new Array(model.num_classes).fill(0), null);
+    this.chart.clear(most);
   }
 
   async start() {
     const [model, picture] = this.asked();
     if (this.running) return;
     if (!picture) return this.failed(new Error("Choose an image first."));
-    this.reset();
+    this.last = this.certificate = null;
     this.failed(null);
     const mine = this.running = new AskedQuestion(terms(model, picture), {
-      begun: begun => this.begin(begun),
+      begun: begun => { if (this.running === mine) this.begin(begun, model); },
       looked: look => { if (this.running === mine) this.look(look, model); },
     });
     this.offer("Certify");
@@ -56,9 +59,9 @@ export class Certifying {
     }
   }
 
-  begin(begun) {
+  begin(begun, model) {
+    if (begun.certificate !== this.begun?.certificate) this.clear(model, begun.most_samples); // else it goes on
     this.begun = begun;
-    this.chart.clear(begun.most_samples);
     showBegun(begun);
   }
 
@@ -96,10 +99,8 @@ export class Certifying {
   }
 
   giveUp(error) {
-    this.running = null;
+    this.reset(); // a model may have failed a check: then what was shown is not proven
     this.failed(error);
-    if (this.last === null) showNothing();
-    this.offer("Certify");
   }
 
   // Set which buttons can be pressed; the focus moves on from one that no longer can.

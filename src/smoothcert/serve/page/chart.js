@@ -2,7 +2,7 @@
 
 import { roundedDown, whole } from "/static/words.js";
 
-const EDGE = { left: 46, right: 14, top: 14, bottom: 26 };
+const EDGE = { left: 46, right: 28, top: 14, bottom: 26 };
 const LEAST_VOTES = 100;
 
 export class Chart {
@@ -24,6 +24,7 @@ export class Chart {
   }
 
   add(votes, radius) {
+    if (votes <= this.looks.at(-1)?.[0]) return; // told again
     this.looks.push([votes, radius]);
     this.draw();
   }
@@ -54,8 +55,8 @@ function made(tag, attributes, text) {
 }
 
 function radiusAxis(top, width, y) {
-  const rough = top / 4, power = 10 ** Math.floor(Math.log10(rough));
-  const step = [1, 2, 5, 10].map(times => times * power).find(one => one >= rough);
+  const rough = top / 5, power = 10 ** Math.floor(Math.log10(rough));
+  const step = [1, 2, 2.5, 5, 10].map(times => times * power).find(one => one >= rough);
   const ticks = Array.from({ length: Math.floor(top / step) + 1 }, (_, tick) => tick * step);
   return ticks.flatMap(tick => [
     made("line", { class: "axis", x1: EDGE.left, x2: width - EDGE.right, y1: y(tick), y2: y(tick) }),

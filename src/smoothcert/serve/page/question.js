@@ -37,8 +37,8 @@ export class AskedQuestion {
     let found = null;
     for (let tries = 0; tries < PATIENCE; tries++) {
       found = await askJson(`/v1/certificates/${this.name}`).catch(error => {
-        if (error.code !== "not_found") throw error;
-        return null;
+        if (error.code === "not_found") return null;
+        throw new ApiError(error.code, `${error.message} What it told is kept as certificate ${this.name}.`);
       });
       if (found && found.status !== "running") return found;
       await new Promise(resolve => setTimeout(resolve, PAUSE));

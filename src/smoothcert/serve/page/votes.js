@@ -1,7 +1,7 @@
 // Votes by class: all of few classes in their order, the first of many.
 
 import { $, element } from "/static/dom.js";
-import { whole } from "/static/words.js";
+import { roundedDown, whole } from "/static/words.js";
 
 const MOST_ROWS = 12;
 
@@ -18,11 +18,13 @@ export function showVotes(names, votes, leading) {
 }
 
 function rowOf(name, count, drawn, leads) {
-  const row = element("tr"), head = element("th", undefined, { scope: "row" }), bar = element("i");
-  const share = drawn ? count / drawn : 0;
-  bar.style.width = `${100 * share}%`;
-  head.append(element("span", name), bar);
+  const row = element("tr"), percent = drawn ? 100 * count / drawn : 0;
+  const cell = element("td"), share = element("div"), track = element("div"), bar = element("i");
+  bar.style.width = `${percent}%`;
+  track.append(bar);
+  share.append(track, element("span", drawn ? `${roundedDown(percent, 1)}%` : "–"));
+  cell.append(share);
   row.classList.toggle("leading", leads);
-  row.append(head, element("td", whole(count)), element("td", drawn ? `${(100 * share).toFixed(1)}%` : "–"));
+  row.append(element("th", name, { scope: "row" }), element("td", whole(count)), cell);
   return row;
 }
