@@ -15,6 +15,10 @@ export function useKey(given) {
   key = given;
 }
 
+export function hasKey() {
+  return key !== "";
+}
+
 async function ask(path, { body, signal } = {}) {
   const headers = key ? { Authorization: `Bearer ${key}` } : {};
   if (body) headers["Content-Type"] = "application/json";

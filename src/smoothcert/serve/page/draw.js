@@ -23,7 +23,7 @@ export function makeDrawable(canvas, cursor, tell, { picture, erases, changed })
     changed(false);
   };
 
-  const drawable = () => canvas.classList.contains("drawable");
+  const drawable = () => canvas.classList.contains("drawable") && picture() !== null;
 
   const showCursor = () => {
     const [x, y] = place, { width, height } = canvas;

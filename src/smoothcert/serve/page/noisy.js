@@ -21,6 +21,12 @@ export async function showNoisy(model, picture) {
   }
 }
 
+export function forgetNoisy() {
+  asking?.abort();
+  $("noisy").replaceChildren();
+  $("noisy-told").textContent = "";
+}
+
 function cut(strip, copy, { width, height }) {
   const canvas = element("canvas", undefined, { width, height });
   canvas.getContext("2d").drawImage(strip, copy * width, 0, width, height, 0, 0, width, height);

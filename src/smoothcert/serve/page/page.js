@@ -1,10 +1,10 @@
 // The page: which model, which image, and whom to tell when they change.
 
-import { askJson, useKey } from "/static/api.js";
+import { askJson, hasKey, useKey } from "/static/api.js";
 import { Certifying } from "/static/certifying.js";
 import { makeDrawable } from "/static/draw.js";
 import { $, element } from "/static/dom.js";
-import { showNoisy } from "/static/noisy.js";
+import { forgetNoisy, showNoisy } from "/static/noisy.js";
 import { isPicture, Picture, readPicture, readsFaithfully } from "/static/picture.js";
 import { showOthers, showSamples, unpress } from "/static/samples.js";
 import { noiseInWords, radiusUnit, whole } from "/static/words.js";
@@ -14,9 +14,15 @@ let models = [], limits = {}, model = null, picture = null, words = "";
 const certifying = new Certifying(() => [model, picture], tell);
 
 function tell(error) {
-  $("trouble").hidden = error === null;
-  $("trouble").textContent = error === null ? "" : error.message;
-  if (error?.code === "unauthorized") askForKey();
+  const closed = error?.code === "unauthorized", text = closed ? refusal() : error?.message ?? "";
+  $("trouble").hidden = text === "";
+  $("trouble").textContent = text;
+  if (closed) askForKey();
+}
+
+// A service that asks for a key has refused nothing yet.
+function refusal() {
+  return hasKey() ? "The service does not take this key." : "";
 }
 
 function guarded(work) {
@@ -76,17 +82,18 @@ function describe() {
 }
 
 async function chooseModel() {
-  model = models.find(one => one.name === $("model").value);
+  const mine = model = models.find(one => one.name === $("model").value);
   picture = null;
+  tell(null);
   describe();
   certifying.reset();
   const shows = isPicture(model.input_shape), grey = shows && model.input_shape[0] === 1;
-  $("samples-room").hidden = true;
+  $("pictures").hidden = !shows;
   if (!shows) throw new Error("This model takes no pictures; ask it through the API.");
-  $("canvas").classList.toggle("drawable", grey);
-  $("pen").hidden = !grey;
   setDrawable(grey);
-  if (await showSamples(model, take)) return;
+  forgetNoisy();
+  const samples = await showSamples(model, take);
+  if (samples || model !== mine) return;
   if (grey) startDrawing();
   else {
     new Picture(model.input_shape).showOn($("canvas"));
@@ -97,6 +104,8 @@ async function chooseModel() {
 // A canvas that is drawn on takes keys; others are pictures.
 function setDrawable(grey) {
   const canvas = $("canvas");
+  canvas.classList.toggle("drawable", grey);
+  $("pen").hidden = !grey;
   canvas.setAttribute("role", grey ? "application" : "img");
   if (grey) canvas.tabIndex = 0;
   else canvas.removeAttribute("tabindex");

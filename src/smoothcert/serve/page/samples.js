@@ -10,7 +10,9 @@ let model = null, listed = [], first = 0, choose = () => {}, asked = 0;
 // Show those of a model, and choose the first one; `chosen(picture, words)` is called for each that is chosen.
 export async function showSamples(of, chosen) {
   [model, choose, first] = [of, chosen, 0];
-  listed = (await askJson(`/v1/models/${encodeURIComponent(of.name)}/samples`)).samples;
+  const found = (await askJson(`/v1/models/${encodeURIComponent(of.name)}/samples`)).samples;
+  if (model !== of) return 0; // another one was chosen meanwhile
+  listed = found;
   $("samples-room").hidden = listed.length === 0;
   $("more-samples").hidden = listed.length <= AT_ONCE;
   const buttons = await showSome();
@@ -30,7 +32,7 @@ export function unpress() {
 async function showSome() {
   const turn = ++asked;
   const buttons = await Promise.all(listed.slice(first, first + AT_ONCE).map(buttonOf));
-  if (turn === asked) $("samples").replaceChildren(...buttons); // else another model was chosen meanwhile
+  if (turn === asked) $("samples").replaceChildren(...buttons); // else others were asked for meanwhile
   return turn === asked ? buttons : [];
 }
 

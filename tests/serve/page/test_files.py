@@ -1,18 +1,20 @@
 """The files of the page: all there, none with markup made of texts, nothing from elsewhere, each small."""
 
 import re
+import tomllib
 from fnmatch import fnmatch
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-import tomllib
 
 import smoothcert.serve
 
 PAGE = Path(smoothcert.serve.__file__).parent / "page"
 FILES = sorted(PAGE.iterdir())
-MARKUP = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|setHTML|\beval\(|new Function")
+MARKUP = re.compile(
+    r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|setHTML|\beval\(|new Function"
+)
 STORED = re.compile(r"localStorage|sessionStorage|indexedDB|cookie", re.IGNORECASE)
 NAMESPACE = "http://www.w3.org/2000/svg"
 
@@ -64,7 +66,7 @@ def test_labels_and_descriptions_name_what_is_there(tags):
 
 
 def test_all_of_it_is_shipped():
-    project = Path(__file__).parents[2] / "pyproject.toml"
+    project = Path(__file__).parents[3] / "pyproject.toml"
     patterns = tomllib.loads(project.read_text())["tool"]["setuptools"]["package-data"]["smoothcert"]
     for file in FILES:
         assert any(fnmatch(f"serve/page/{file.name}", pattern) for pattern in patterns), file
