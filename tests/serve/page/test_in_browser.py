@@ -7,6 +7,8 @@ import numpy as np
 from browser import opened
 from served_page import EVIL, begin_growing, certify, digest, download, pixels, upload
 from serving import served
+from smoothcert.errors import UnsoundModelError
+from smoothcert.sampling import Sampler
 from smoothcert.serve import ApiKeys
 
 KEY = "a-key-that-is-long-enough"
@@ -123,6 +125,28 @@ def test_what_is_drawn_is_what_is_certified(shown, service):
     page.mouse.click(box["x"] + 0.56 * box["width"], box["y"] + 0.5 * box["height"])
     assert page.inner_text("#image-told") == "a drawing"
     assert page.locator("#download").is_disabled()
+
+
+def test_a_model_that_fails_a_check_takes_back_what_was_shown(
+    browser, named, tmp_path, pace, growing, monkeypatch
+):
+    with (
+        served({"digits": named}, tmp_path / "served") as service,
+        opened(browser, f"{service.url}/") as shown,
+    ):
+        page = shown.page
+        begin_growing(page, service, pace, growing)
+
+        def fail(self, chunks):
+            raise UnsoundModelError("it changed its mind")
+
+        monkeypatch.setattr(Sampler, "draw", fail)
+        pace.free()
+        page.locator("#trouble", has_text="failed a check").wait_for()
+        assert page.inner_text("#answer") == "No votes yet."
+        assert page.locator("#chart .radius").count() == 0
+        assert page.locator("#download").is_disabled()
+        assert shown.told == []
 
 
 def test_a_key_is_asked_for_and_kept_nowhere(browser, named, tmp_path):
