@@ -59,7 +59,7 @@ def test_what_was_told_is_there_after_the_end(model, model_folder, growing, imag
     if how is signal.SIGTERM:  # the stream was ended, not cut
         assert told[-1]["status"] == "stopped"
     with served({model_folder.name: model}, tmp_path / "store") as again:
-        assert again.certify(images[0]).json() == {**whole, "repeated": True}
+        assert again.certify(images[0]).json() == {**whole, "repeated": True, "model": model.name}
         assert again.votes() == 0
         name = told[0]["certificate"]
         kept = again.client.get(f"/v1/certificates/{name}").json()
