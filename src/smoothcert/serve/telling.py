@@ -21,7 +21,9 @@ class Telling:
         self.registry = CollectorRegistry()
         here = self.registry
         ProcessCollector(registry=here)
-        self._requests = Counter("smoothcert_requests", "Requests answered", ["path", "status"], registry=here)
+        self._requests = Counter(
+            "smoothcert_requests", "Requests answered", ["path", "status"], registry=here
+        )
         self._seconds = Histogram(
             "smoothcert_request_seconds", "Until the answer", ["path"], buckets=_SECONDS, registry=here
         )
@@ -29,7 +31,9 @@ class Telling:
         self._certificates = Counter(
             "smoothcert_certificates", "Certificates finished", ["model", "outcome"], registry=here
         )
-        self._repeated = Counter("smoothcert_repeated", "Answered with a certificate that was there", registry=here)
+        self._repeated = Counter(
+            "smoothcert_repeated", "Answered with a certificate that was there", registry=here
+        )
         self.under_way = Gauge("smoothcert_requests_under_way", "Requests being answered", registry=here)
 
     def answered(self, path: str, status: int, seconds: float) -> None:

@@ -94,7 +94,9 @@ class ServiceFolder:
 
     def _secret(self) -> Secret:
         file = self.folder / _SECRET
-        if not file.exists() or not file.stat().st_size:  # a crash may have come between making and writing it
+        if (
+            not file.exists() or not file.stat().st_size
+        ):  # a crash may have come between making and writing it
             if (self.folder / "certificates").exists():
                 raise StoreError(
                     f"{file} is missing, without which repeated questions would draw fresh votes; restore it from a "
