@@ -39,6 +39,8 @@ def test_a_model_is_chosen_and_the_page_follows_what_it_takes(browser, tmp_path)
         page.locator("#trouble", has_text="takes no pictures").wait_for()
         page.click("#certify")
         page.locator("#trouble", has_text="Choose an image first").wait_for()
+        page.locator("footer").scroll_into_view_if_needed()
+        assert 0 <= page.locator("#trouble").bounding_box()["y"] < 900  # it stays in view
         page.select_option("#model", "colours")
         page.locator("#image-told", has_text="none yet").wait_for()
         assert page.locator("#trouble").is_hidden()

@@ -75,10 +75,10 @@ async def events(service: Service, seat: Seat, model: str) -> AsyncIterator[byte
         ended = await _ended(work)
         yield as_event("end", ended.answer.told(model, ended.status, repeated=seat.repeated))
     except Exception as error:
-        fault = told(error, closing=service.closing)
-        if fault.status == 500:
+        refusal = told(error, closing=service.closing)
+        if refusal.status == 500:
             _log.error("stream of %s failed", work.name, exc_info=error)
-        yield as_event("error", fault.content())
+        yield as_event("error", refusal.content())
     finally:
         work.drop(queue)
 

@@ -188,3 +188,7 @@ class ServiceFolder:
     def note_finished(self, name: str) -> None:
         """Note that a certificate will not grow any more."""
         (self.run_folder(name) / _UNDER_WAY).unlink(missing_ok=True)
+
+    def withdraw(self, name: str) -> None:
+        """Remove a certificate that the model behind it has shown to be worth nothing."""
+        shutil.rmtree(self.run_folder(name), ignore_errors=True)
