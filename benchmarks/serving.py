@@ -20,9 +20,8 @@ import numpy as np
 import torch
 
 import smoothcert as sc
-from benchmarks.networks import NUM_CLASSES
 from benchmarks.report import Part, table, verdict
-from benchmarks.settings import Settings
+from benchmarks.settings import NUM_CLASSES, Settings
 from smoothcert.folders import ModelCard, save_checkpoint
 
 SHAPE = (1, 28, 28)
@@ -117,8 +116,8 @@ def _save(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _server(folder: Path, store: Path, settings: Settings) -> Iterator[int]:
-    command = [sys.executable, "-m", "smoothcert", "serve", folder, "--store", store, "--port", "0"]
-    options = ["--engine", settings.engine, "--workers", str(settings.workers)]
+    command = [sys.executable, "-m", "smoothcert", "serve", str(folder), "--store", str(store)]
+    options = ["--port", "0", "--engine", settings.engine, "--workers", str(settings.workers)]
     limits = ["--max-requests", str(settings.serving_clients)]
     with subprocess.Popen(
         [*command, *options, *limits], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True

@@ -44,7 +44,9 @@ def _price(name: str, folder: Path, dataset: str, sigma: float) -> dict[str, Any
         train = sc.load_dataset(dataset, "train", data_dir(), holdout=0)
         sc.quantize(folder, train, place / "int8", seed=SEED, show_progress=True)
     test = sc.load_dataset(dataset, "test", data_dir())
-    radii = tuple(round(step * sigma / 2, 3) for step in range(5))  # up to two sigma: what so few votes can prove
+    radii = tuple(
+        round(step * sigma / 2, 3) for step in range(5)
+    )  # up to two sigma: what so few votes can prove
     runs = {}
     for form, source in (("float32", folder), ("int8", place / "int8")):
         runs[form] = sc.certify(

@@ -20,7 +20,7 @@ def found_browser():
 class Page:
     """A page in a browser that keeps what it said and asked for.
 
-    `told` holds lines of the console and errors, `asked` every request but for the file itself.
+    `told` holds lines of the console and errors, `asked` every request but for the page itself.
     """
 
     def __init__(self, page, url):
@@ -61,11 +61,11 @@ def started():
 
 
 @contextmanager
-def opened(browser, file, *, width=1280, height=900, scheme="light"):
-    """Open a file in a window of the given size (pixels) and colour scheme; yield the `Page`."""
+def opened(browser, place, *, width=1280, height=900, scheme="light"):
+    """Open a file or an address in a window of the given size (pixels) and colour scheme; yield the `Page`."""
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme)
     try:
-        page = Page(context.new_page(), file.resolve().as_uri())
+        page = Page(context.new_page(), place if isinstance(place, str) else place.resolve().as_uri())
         page.open()
         yield page
     finally:

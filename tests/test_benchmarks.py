@@ -302,3 +302,13 @@ def test_startup_starts_the_commands_that_it_names():
     assert "NOT reached" not in startup.render({"torch_seconds": 2.0, "shares": shares})
     shares["import smoothcert"] = {"median": 0.2, "low": 0.1, "high": 9.0}
     assert "at most 0.15: NOT reached" in startup.render({"torch_seconds": 2.0, "shares": shares})
+
+
+@pytest.mark.slow
+def test_a_service_under_load_answers_without_errors(tmp_path, capsys):
+    run.main(["--quick", "--only", "serving", "--engine", "torch", "--out", str(tmp_path)])
+    part = json.loads((tmp_path / "summary.json").read_text())["parts"]["serving"]
+    assert part["errors"] == 0
+    assert part["predictions"] > 0
+    assert part["served_votes_per_cpu_second"] > 0
+    assert "### Serving" in capsys.readouterr().out

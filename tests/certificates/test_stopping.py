@@ -46,6 +46,7 @@ def stopped_beyond_the_truth(radii):
     return any(radius > MARGIN for radius in radii)
 
 
+@pytest.mark.slow
 def test_the_greediest_stop_errs_with_probability_alpha_at_most():
     errors = sum(
         stopped_beyond_the_truth([verdict.radius for verdict in told(*stream)]) for stream in streams()

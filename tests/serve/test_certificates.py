@@ -7,6 +7,8 @@ import torch
 
 import smoothcert as sc
 from serving import FIXED, served
+from smoothcert.errors import UnsoundModelError
+from smoothcert.sampling import Sampler
 from smoothcert.serve.limits import Limits
 from smoothcert.store import Run
 from smoothcert.workflows import Trust
@@ -167,3 +169,26 @@ def test_a_time_limit_keeps_the_votes_and_asking_again_goes_on(model, images, tm
         assert told["samples"] == 60_100
         assert service.votes() < 60_100
         assert_same(told, offline(service, model, told, images[0]))
+
+
+def test_a_model_that_fails_a_check_leaves_no_certificate_behind(running, images, pace, growing, monkeypatch):
+    """Neither the one under way nor those told before: nothing that it was asked rests on a fixed function."""
+
+    def fail(self, chunks):
+        raise UnsoundModelError("it changed its mind")
+
+    before = running.certify(images[0]).json()["certificate"]
+    assert running.client.get(f"/v1/certificates/{before}").status_code == 200
+    pace.hold(20)
+    seen = []
+    for event, data in running.events({"image": growing, **STREAM}):
+        seen.append((event, data))
+        if event == "look":
+            monkeypatch.setattr(Sampler, "draw", fail)
+            pace.free()
+    assert seen[-1][0] == "error"
+    (under_way,) = {data["certificate"] for event, data in seen if event == "begin"}
+    for name in (before, under_way):
+        assert running.client.get(f"/v1/certificates/{name}").status_code == 404
+        assert not run_of(running, name).exists()
+    assert running.client.get("/readyz").status_code == 503

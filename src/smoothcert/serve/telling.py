@@ -19,18 +19,22 @@ class Telling:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        here = {"registry": self.registry}
-        ProcessCollector(**here)
-        self._requests = Counter("smoothcert_requests", "Requests answered", ["path", "status"], **here)
+        here = self.registry
+        ProcessCollector(registry=here)
+        self._requests = Counter(
+            "smoothcert_requests", "Requests answered", ["path", "status"], registry=here
+        )
         self._seconds = Histogram(
-            "smoothcert_request_seconds", "Until the answer", ["path"], buckets=_SECONDS, **here
+            "smoothcert_request_seconds", "Until the answer", ["path"], buckets=_SECONDS, registry=here
         )
-        self._votes = Counter("smoothcert_votes", "Votes drawn", ["model"], **here)
+        self._votes = Counter("smoothcert_votes", "Votes drawn", ["model"], registry=here)
         self._certificates = Counter(
-            "smoothcert_certificates", "Certificates finished", ["model", "outcome"], **here
+            "smoothcert_certificates", "Certificates finished", ["model", "outcome"], registry=here
         )
-        self._repeated = Counter("smoothcert_repeated", "Answered with a certificate that was there", **here)
-        self.under_way = Gauge("smoothcert_requests_under_way", "Requests being answered", **here)
+        self._repeated = Counter(
+            "smoothcert_repeated", "Answered with a certificate that was there", registry=here
+        )
+        self.under_way = Gauge("smoothcert_requests_under_way", "Requests being answered", registry=here)
 
     def answered(self, path: str, status: int, seconds: float) -> None:
         """Count an answer; `path` as the schema has it, so that there are few."""

@@ -169,7 +169,7 @@ def answers(
         good["content"] = {media: {"schema": {"type": "string"}}}
     else:
         good["model"] = model
-    errors = {
+    errors: dict[int | str, dict[str, Any]] = {
         status: {"description": STATUSES[status], "model": ErrorAnswer}
         for status in (400, 401, 403, 413, *statuses)
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
@@ -17,6 +18,7 @@ from smoothcert.serve.keeping.answer import STOPPED, Answer
 from smoothcert.serve.service import Service
 from smoothcert.serve.work import Ended, Seat, Work
 
+_log = logging.getLogger("smoothcert.serve")
 _ALIVE_SECONDS = 15.0
 _END_SECONDS = 5.0  # for a stream at its limit to be written
 
@@ -73,16 +75,20 @@ async def events(service: Service, seat: Seat, model: str) -> AsyncIterator[byte
         ended = await _ended(work)
         yield as_event("end", ended.answer.told(model, ended.status, repeated=seat.repeated))
     except Exception as error:
-        yield as_event("error", told(error, closing=service.closing).content())
+        refusal = told(error, closing=service.closing)
+        if refusal.status == 500:
+            _log.error("stream of %s failed", work.name, exc_info=error)
+        yield as_event("error", refusal.content())
     finally:
         work.drop(queue)
 
 
 async def _next(queue: asyncio.Queue[Answer], work: Work, seconds: float) -> Answer | None:
     """Return the next look; None at the end, or if there is none for so long."""
-    look = asyncio.ensure_future(queue.get())
+    look: asyncio.Future[Answer] = asyncio.ensure_future(queue.get())
+    either: list[asyncio.Future[Any]] = [look, work.ended]
     try:
-        await asyncio.wait([look, work.ended], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         return look.result() if look.done() else None
     finally:
         look.cancel()

@@ -94,7 +94,9 @@ class ServiceFolder:
 
     def _secret(self) -> Secret:
         file = self.folder / _SECRET
-        if not file.exists():
+        if (
+            not file.exists() or not file.stat().st_size
+        ):  # a crash may have come between making and writing it
             if (self.folder / "certificates").exists():
                 raise StoreError(
                     f"{file} is missing, without which repeated questions would draw fresh votes; restore it from a "
@@ -186,3 +188,7 @@ class ServiceFolder:
     def note_finished(self, name: str) -> None:
         """Note that a certificate will not grow any more."""
         (self.run_folder(name) / _UNDER_WAY).unlink(missing_ok=True)
+
+    def withdraw(self, name: str) -> None:
+        """Remove a certificate that the model behind it has shown to be worth nothing."""
+        shutil.rmtree(self.run_folder(name), ignore_errors=True)

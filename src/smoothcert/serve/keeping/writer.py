@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any
 
 from smoothcert.certificates import Certificate
+from smoothcert.errors import EngineDisagreementError, UnsoundModelError
 from smoothcert.serve.keeping.answer import FINISHED, STOPPED, Answer
 from smoothcert.serve.keeping.folder import ServiceFolder
 from smoothcert.serve.work import LeftError, Work
@@ -28,6 +29,7 @@ class Writer:
     def __init__(self, folder: ServiceFolder) -> None:
         self._folder = folder
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
+        self._kept: dict[int, set[str]] = {}  # names since the start, by the engine that voted
 
     async def known(self, name: str) -> Known:
         """Return what there is of a certificate, all that was to be written before included."""
@@ -43,8 +45,11 @@ class Writer:
         self._do(work, partial(self._stop, work, state))
 
     def give_up(self, work: Work, error: BaseException) -> None:
-        """Tell that there will be no answer, after all that was kept before."""
-        self._do(work, partial(_give_up, work, error))
+        """Tell that there will be no answer, after all that was kept before.
+
+        Of a model that failed a check no certificate made since the start stays behind, as of a run.
+        """
+        self._do(work, partial(self._give_up, work, error))
 
     def close(self) -> None:
         """Wait until all is written."""
@@ -76,6 +81,7 @@ class Writer:
             if not final:  # before the first row: a crash leaves a certificate that can grow
                 self._folder.note_under_way(name, None)
         self._folder.write(work.database, certificate, terms)
+        self._kept.setdefault(id(terms.certification.engine), set()).add(name)
         answer = Answer.of(name, certificate, terms.image_digest, terms.class_names)
         if not final:
             work.tell(work.looked, answer)
@@ -94,12 +100,14 @@ class Writer:
         else:
             work.tell(work.conclude, stored, STOPPED)
 
+    def _give_up(self, work: Work, error: BaseException) -> None:
+        if work.database is not None:
+            work.database.close(finished=True)
+        if isinstance(error, EngineDisagreementError | UnsoundModelError):
+            for name in self._kept.pop(id(work.terms.certification.engine), ()):
+                self._folder.withdraw(name)
+        work.tell(work.fail, error)
+
 
 def _known(folder: ServiceFolder, name: str) -> Known:
     return folder.find(name), folder.under_way(name)
-
-
-def _give_up(work: Work, error: BaseException) -> None:
-    if work.database is not None:
-        work.database.close(finished=True)
-    work.tell(work.fail, error)
