@@ -15,7 +15,7 @@ from benchmarks.report import Part, shown, table, verdict
 from benchmarks.settings import ALPHA, N0, NUM_CLASSES, SIGMA, Settings
 from smoothcert.certificates import Certification
 from smoothcert.sampling import Pool, check_batch_size
-from smoothcert.sampling.run_schedule import run_schedule
+from smoothcert.sampling.schedule import run_schedule
 
 THREADS, ONE, TWO = "two threads here", "one worker of Ray", "two workers of Ray"
 LEAST_SPEEDUP, MOST_OVER_THREADS, MOST_DRIVER = 1.7, 1.1, 0.01

@@ -15,7 +15,7 @@ LONG = sc.FixedSample(n0=64, n=6_400)
 
 @pytest.fixture(autouse=True)
 def small_jobs(monkeypatch):
-    monkeypatch.setattr("smoothcert.sampling.run_schedule.JOB_SECONDS", 0)
+    monkeypatch.setattr("smoothcert.sampling.schedule.JOB_SECONDS", 0)
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from fuzz.damage import FILE, JSON_VALUES, SQL_VALUES, change, flipped, paths, r
 from fuzz.driver import check_readers, command
 from smoothcert.execution import runner
 from smoothcert.report import Summary
-from smoothcert.sampling import run_schedule as scheduler
+from smoothcert.sampling import schedule as scheduler
 from smoothcert.store import EXPORTERS, export_run, format_tsv
 from smoothcert.store.database import RunDatabase
 from smoothcert.workflows import audit

@@ -19,7 +19,7 @@ from smoothcert.sampling import (
     chunk_borders,
 )
 from smoothcert.sampling.image_sampling import LOOKAHEAD
-from smoothcert.sampling.run_schedule import run_schedule
+from smoothcert.sampling.schedule import run_schedule
 
 PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(3_000)))
 

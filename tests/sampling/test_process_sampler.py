@@ -24,7 +24,7 @@ from smoothcert.sampling import (
     WorkerPool,
     chunk_borders,
 )
-from smoothcert.sampling.run_schedule import run_schedule
+from smoothcert.sampling.schedule import run_schedule
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forked workers are for Linux")
 

@@ -15,9 +15,9 @@ from smoothcert.sampling import (
     WorkerPool,
     chunk_borders,
 )
-from smoothcert.sampling import run_schedule as scheduler
+from smoothcert.sampling import schedule as scheduler
 from smoothcert.sampling.image_sampling import LOOKAHEAD
-from smoothcert.sampling.run_schedule import run_schedule
+from smoothcert.sampling.schedule import run_schedule
 
 PHASES = (Phase("select", (100,)), Phase("estimate", chunk_borders(6_000)))
 LASTS = [(11 * i) % 90 for i in range(40)]

@@ -155,7 +155,7 @@ def test_killed_with_partial_counts_stored(model_folder, crashes, short):
 def test_resume_draws_only_what_is_missing(classifier, digits, tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "SAVE_SECONDS", 0)
     # Jobs of one batch, whatever the clock says.
-    monkeypatch.setattr("smoothcert.sampling.run_schedule.JOB_SECONDS", 0)
+    monkeypatch.setattr("smoothcert.sampling.schedule.JOB_SECONDS", 0)
     procedure = sc.FixedSample(n0=128, n=6_400)
 
     drawn = {"votes": 0, "most": None}

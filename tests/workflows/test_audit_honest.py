@@ -50,7 +50,7 @@ def test_without_its_model_a_run_is_neither_trusted_nor_not(runs, tmp_path):
 def test_a_resumed_run_is_trusted(classifier, digits, tmp_path, monkeypatch):
     """Stopped inside an image, with its votes half counted."""
     monkeypatch.setattr("smoothcert.execution.runner.SAVE_SECONDS", 0)
-    monkeypatch.setattr("smoothcert.sampling.run_schedule.JOB_SECONDS", 0)  # whatever the clock says
+    monkeypatch.setattr("smoothcert.sampling.schedule.JOB_SECONDS", 0)  # whatever the clock says
     options = {
         "procedure": PROCEDURES["fixed"],
         "seed": 7,

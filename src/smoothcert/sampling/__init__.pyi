@@ -11,8 +11,8 @@ from .phases import CHUNK_VOTES, Phase, chunk_borders
 from .pool import WorkerPool, check_workers
 from .probe import check_fixed_function
 from .process_sampler import ProcessSampler, sendable
-from .run_schedule import Sampling, StopDrawing, run_schedule
 from .sampler import Sampler
+from .schedule import Sampling, StopDrawing, run_schedule
 from .vote_log import MOST_VOTES, ON_NAN, no_class, pack, tallied, unpack
 from .vote_source import VoteSource, check_batch_size
 

@@ -17,8 +17,8 @@ from smoothcert.sampling.comparison import refuse_other_votes
 from smoothcert.sampling.phases import CHUNK_VOTES
 from smoothcert.sampling.pool import WorkerPool
 from smoothcert.sampling.probe import check_fixed_function
-from smoothcert.sampling.run_schedule import Drawn, run_schedule
 from smoothcert.sampling.sampler import Sampler
+from smoothcert.sampling.schedule import Drawn, run_schedule
 from smoothcert.visible import brief
 
 _MOST_VALUES = 2**30  # of a batch: 4 GB
