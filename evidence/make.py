@@ -23,6 +23,7 @@ PIECES = (
     "denoisers",
     "attacks",
     "norms",
+    "many_images",
 )
 
 

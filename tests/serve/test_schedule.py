@@ -84,13 +84,15 @@ def test_one_with_few_votes_does_not_wait_for_one_with_many(model):
     assert order == [2, 1]
 
 
-def broken(errors):
-    """Return a source whose sampler raises these, one by one, and then works."""
+def broken(errors, seed=None):
+    """Return a source whose sampler raises these, one by one, and then works, but for chunks of one seed."""
     left = list(errors)
 
     def draw(chunks):
         if left:
             raise left.pop(0)
+        if seed in [chunk.seed for chunk in chunks if chunk.seed is not None]:
+            raise ValueError("this image")
         return [
             SimpleNamespace(seconds=0.0, votes=votes(chunk), evaluations=[0], classes=None)
             for chunk in chunks
@@ -101,7 +103,7 @@ def broken(errors):
         counted[0, 3] = chunk.votes
         return counted.numpy()
 
-    engine = SimpleNamespace(shareable=True)
+    engine = SimpleNamespace(shareable=True, example=IMAGE)
     return SimpleNamespace(sampler=lambda rows: SimpleNamespace(engine=engine, draw=draw))
 
 
@@ -117,6 +119,26 @@ def test_a_fault_ends_what_is_under_way_and_nothing_else():
     late = Waiting(64, 3)
     schedule.submit(late.live)
     assert "closing" in str(late.error)
+
+
+def test_an_image_that_the_model_cannot_answer_fails_alone():
+    schedule = Schedule(broken([], seed=2), "x", workers=1, batch_size=1_024)
+    asked = [Waiting(640, seed) for seed in (1, 2, 3)]
+    for one in asked:
+        schedule.submit(one.live)
+    assert [asked[place].counts().drawn for place in (0, 2)] == [640, 640]
+    assert asked[1].ended.wait(60)
+    assert str(asked[1].error) == "this image"
+    schedule.close()
+
+
+def test_workers_that_cannot_be_made_end_the_schedule():
+    schedule = Schedule(SimpleNamespace(sampler=lambda rows: 1 / 0), "x", workers=1, batch_size=64)
+    schedule._thread.join(60)
+    late = Waiting(64, 1)
+    schedule.submit(late.live)
+    assert isinstance(late.error, ZeroDivisionError)
+    schedule.close()
 
 
 def test_an_unsound_model_is_asked_no_more():

@@ -84,8 +84,10 @@ class Schedule:
 
     def _run(self) -> None:
         while self.fault is None and not self._closing:
+            started = False
             try:
                 with WorkerPool(lambda: self._source.sampler(self._batch_size), self._workers) as pool:
+                    started = True
                     self._draw(pool)
                 return
             except (EngineDisagreementError, UnsoundModelError) as error:
@@ -93,7 +95,7 @@ class Schedule:
                 self._fail_all(error, for_good=True)
             except BaseException as error:
                 _log.error("drawing for %s failed", self._name, exc_info=error)
-                self._fail_all(error, for_good=False)
+                self._fail_all(error, for_good=not started)  # or it would be tried for ever
 
     def _draw(self, pool: WorkerPool) -> None:
         """Draw until the service closes."""
