@@ -120,8 +120,14 @@ def test_a_damaged_state_is_drawn_anew(state):
     classifier = sc.SmoothedClassifier(torch.nn.Linear(2, 3).eval(), Gaussian(1.0), 3)
     how = {"alpha": 0.001, "seed": 3, "engine": "auto", "example": IMAGE}
     certification = classifier.certification(sc.FixedSample(n0=100, n=1_000), **how)
-    good = {"model": certification.model, "sampling": state}
+    good = {"model": certification.model, "engine": "torch", "sampling": state}
     assert certification.sampling(4, IMAGE, good).votes_counted == 292
-    others = ({**good, "model": "other"}, {**good, "sampling": {}}, {**good, "model": 5}, [], "x", None)
+    others = (
+        {**good, "model": "other"},
+        {**good, "sampling": {}},
+        {**good, "model": 5},
+        {**good, "engine": "eager"},
+    )
+    others += ({key: good[key] for key in ("model", "sampling")}, [], "x", None)
     for saved in others:
         assert certification.sampling(4, IMAGE, saved).votes_counted == 0

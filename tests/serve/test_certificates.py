@@ -1,6 +1,8 @@
 """What is told is kept, can be audited, and is the same however often it is asked for."""
 
 import threading
+from copy import copy
+from dataclasses import replace
 
 import pytest
 import torch
@@ -192,3 +194,49 @@ def test_a_model_that_fails_a_check_leaves_no_certificate_behind(running, images
         assert running.client.get(f"/v1/certificates/{name}").status_code == 404
         assert not run_of(running, name).exists()
     assert running.client.get("/readyz").status_code == 503
+
+
+def other_zeros(image):
+    """The same image with another spelling of its zeros."""
+    return [other_zeros(one) for one in image] if isinstance(image, list) else (-0.0 if image == 0 else image)
+
+
+@pytest.mark.parametrize(
+    "one, other",
+    [
+        ({"name": "group", "radius": 1, "n": 500}, {"name": "group", "radius": 1.0, "n": 500}),
+        (
+            {"name": "sequential", "radii": [0, 1], "n": 500},
+            {"name": "sequential", "radii": [-0.0, 1.0], "n": 500},
+        ),
+    ],
+)
+def test_a_number_spelled_otherwise_is_no_new_question(running, images, one, other):
+    """Or whoever spells it in many ways would draw until one succeeds."""
+    told = running.certify(images[0], one).json()
+    again = running.certify(other_zeros(images[0]), other).json()
+    assert again == {**told, "repeated": True}
+
+
+def test_votes_of_two_engines_are_not_mixed_in_a_certificate(model, digits):
+    procedure = sc.FixedSample(n0=64, n=640)
+    certifications = {
+        engine: model.classifier.certification(
+            procedure, alpha=0.01, seed=1, engine=engine, example=digits.image(0)
+        )
+        for engine in ("torch", "eager")
+    }
+    state = certifications["torch"].save(certifications["torch"].sampling(0, digits.image(0)))
+    assert certifications["torch"].may_continue(state)
+    assert not certifications["eager"].may_continue(state)
+
+
+def test_a_certificate_has_the_class_names_of_the_model_that_is_asked(model, images, tmp_path):
+    with served({"digits": model}, tmp_path / "served") as service:
+        told = service.certify(images[0]).json()
+    renamed = replace(model, name="renamed", classifier=copy(model.classifier))
+    renamed.classifier.class_names = tuple(f"not {name}" for name in model.class_names)
+    with served({"renamed": renamed}, tmp_path / "served") as service:
+        again = service.certify(images[0]).json()
+    assert again["repeated"]
+    assert again["class_name"] == f"not {told['class_name']}"

@@ -80,6 +80,7 @@ BAD = {
     "out of range": ({"image": [[[2.0] * 8] * 8]}, 422),
     "huge": ({"image": [[[1e300] * 8] * 8]}, 422),
     "truth values": ({"image": [[[True] * 8] * 8]}, 422),
+    "a truth value": ({"image": [[[0.5] * 7 + [True]] * 8]}, 422),
     "alpha": ({"alpha": 0}, 422),
     "alpha of text": ({"alpha": "x"}, 422),
     "unknown field": ({"aplha": 0.01}, 422),
@@ -125,6 +126,7 @@ def test_another_origin_and_another_host_are_refused(running, images):
         return running.client.post("/v1/predict", json={"image": images[0], "n": 64}, headers=headers)
 
     assert ask(origin=running.url).status_code == 200
+    assert ask(origin="http://[").status_code == 403
     foreign = ask(origin="https://elsewhere.example")
     assert code(foreign, 403) == "forbidden"
     assert not [name for name in foreign.headers if name.startswith("access-control")]

@@ -63,10 +63,11 @@ class Certification(VoteSource):
         return self._from_start(index, image)
 
     def may_continue(self, saved: Any) -> bool:
-        """Return whether a state, as it came from a file, is about this very classifier."""
-        if not isinstance(saved, dict) or set(saved) != {"model", "sampling"}:
+        """Return whether a state, as it came from a file, is about this very classifier, run by this engine."""
+        if not isinstance(saved, dict) or set(saved) != {"model", "engine", "sampling"}:
             return False
-        return bool(saved["model"] == self.model) and is_settled(self.model)
+        own = (self.model, self.engine.engine_name)
+        return (saved["model"], saved["engine"]) == own and is_settled(self.model)
 
     def _from_start(self, index: int, image: torch.Tensor) -> ImageSampling[Verdict]:
         decision = self.plan.start()
@@ -76,7 +77,8 @@ class Certification(VoteSource):
     def save(self, sampling: ImageSampling[Verdict]) -> dict[str, Any] | None:
         """Return an unfinished sampling as plain values, with the classifier it is about; None if it cannot be."""
         snapshot = sampling.snapshot()
-        return None if snapshot is None else {"model": self.model, "sampling": snapshot}
+        about = {"model": self.model, "engine": self.engine.engine_name}
+        return None if snapshot is None else {**about, "sampling": snapshot}
 
     def conclude(self, sampling: ImageSampling[Verdict]) -> Certificate:
         """Return the certificate of a decided sampling."""

@@ -161,7 +161,7 @@ def _member(
 
 def _uses(fitted: Sequence[HoldoutUse], cards: Sequence[ModelCard | EnsembleCard]) -> tuple[HoldoutUse, ...]:
     """Return the choices made for an ensemble and for its members, each once."""
-    inner = [use for card in cards if isinstance(card, EnsembleCard) for use in card.fitted]
+    inner = [use for card in cards for use in card.fitted]
     uses: list[HoldoutUse] = []
     for use in (*fitted, *inner):
         if use not in uses:

@@ -10,15 +10,16 @@ from typing import Any
 
 import torch
 
+from smoothcert.arguments import is_number
 from smoothcert.certificates import Certification
 from smoothcert.seeding import SEED_BITS
 from smoothcert.store import plain
 
 
 def image_digest(image: torch.Tensor) -> str:
-    """Return SHA-256 over shape and float32 values of an image, as hex digits."""
+    """Return SHA-256 over shape and float32 values of an image, as hex digits; -0.0 is 0.0, or it were a retry."""
     content = hashlib.sha256(json.dumps(list(image.shape)).encode() + b"\n")
-    content.update(image.contiguous().numpy().astype("<f4").tobytes())
+    content.update((image + 0.0).contiguous().numpy().astype("<f4").tobytes())
     return content.hexdigest()
 
 
@@ -45,9 +46,18 @@ class Question:
             about: what is to be done: procedure and alpha.
             image: digest of the image.
         """
-        asked = [terms.model, terms.law, terms.on_nan, plain(about), image]
+        asked = [terms.model, terms.law, terms.on_nan, _spelled_alike(plain(about)), image]
         text = json.dumps(asked, sort_keys=True)
         return cls(image, hashlib.sha256(text.encode()).hexdigest())
+
+
+def _spelled_alike(value: Any) -> Any:
+    """Return plain values in which 1, 1.0 and -0.0, 0 are the same number: each spelling would be a fresh draw."""
+    if isinstance(value, dict):
+        return {key: _spelled_alike(one) for key, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_spelled_alike(one) for one in value]
+    return float(value) + 0.0 if is_number(value) else value
 
 
 @dataclass(frozen=True)

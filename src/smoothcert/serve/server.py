@@ -194,6 +194,7 @@ def log_to_standard_error() -> None:
     """Write the service's log as JSON lines."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
+    logging.getLogger("python_multipart").setLevel(logging.CRITICAL)  # repeats what clients send
     for name in ("smoothcert", "uvicorn.error"):
         log = logging.getLogger(name)
         log.handlers, log.propagate = [handler], False

@@ -182,6 +182,7 @@ class Service:
         """Answer from the store, or draw."""
         try:
             stored, noted = await self._writer.known(work.name)
+            stored = None if stored is None else stored.called(work.terms.class_names)
             work.repeated = stored is not None
             work.looked_up.set()
             if work.repeated:

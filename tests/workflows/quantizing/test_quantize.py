@@ -186,6 +186,14 @@ def test_it_joins_ensembles_with_networks_in_float32(of_onnx, model_folder, digi
     assert certificate.precision == "float32+int8"
 
 
+def test_images_that_chose_stay_refused_in_ensembles(of_onnx, model_folder, holdout, tmp_path):
+    """Accuracy on them would be too good, whoever votes beside."""
+    sc.save_ensemble([of_onnx, model_folder], tmp_path / "both")
+    for folder in (of_onnx, tmp_path / "both"):
+        with pytest.raises(SmoothcertError, match="that chose this model's quantisation"):
+            sc.certify(sc.load_classifier(folder), holdout, indices=FIRST, **FAST)
+
+
 def test_an_attack_climbs_through_the_original_and_is_judged_by_the_quantised_one(
     int8_folder, model_folder, digits, tmp_path
 ):

@@ -59,8 +59,9 @@ async def _asked(
         asked.refuse_others(known)
         model = service.model(asked.text("model"))
         if model is None:
-            names = ", ".join(service.models)
-            raise HttpError(404, "not_found", f"there is no such model; name one of {names}")
+            names, named = ", ".join(service.models), asked.text("model") is not None
+            what = "there is no such model" if named else "several models are served, and none is named"
+            raise HttpError(404, "not_found", f"{what}; send model, one of {names}")
         return asked, model, model.classifier.check_image(asked.pixels(model.input_shape))
 
     return await asyncio.to_thread(read)

@@ -160,10 +160,15 @@ def _numbers(value: Any, depth: int) -> np.ndarray[Any, Any]:
         kind = np.asarray(value).dtype.kind
     except (ValueError, TypeError, OverflowError) as error:
         raise HttpError(422, "invalid", "image must be lists of numbers of equal length") from error
-    if kind not in "iuf":
+    if kind not in "iuf" or _holds_truth(value):
         raise HttpError(422, "invalid", "image must be lists of numbers")
     with np.errstate(over="ignore"):  # becomes infinite, which no model takes
         return array.astype(np.float32)
+
+
+def _holds_truth(value: Any) -> bool:
+    """Return whether a truth value is among nested numbers, of which NumPy would make 0 or 1."""
+    return any(map(_holds_truth, value)) if isinstance(value, list) else isinstance(value, bool)
 
 
 def read_procedure(value: Any) -> Procedure:

@@ -63,7 +63,10 @@ def told(error: BaseException, *, closing: bool = False) -> HttpError:
         if closing:
             return HttpError(503, "closing", "the service is closing; the votes drawn so far are kept")
         return HttpError(
-            503, "time_limit", "the time limit came first; the votes so far are kept: ask again to continue"
+            503,
+            "time_limit",
+            "the time limit came first; of a certificate the votes so far are kept: ask again to continue; predict "
+            "with fewer votes",
         )
     if isinstance(error, EngineDisagreementError | UnsoundModelError):
         return HttpError(503, "not_ready", "the model failed a check and is no longer served")

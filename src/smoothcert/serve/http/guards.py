@@ -84,7 +84,7 @@ class Guards:
                 403, "forbidden", "this host name is not the service's; ask 127.0.0.1 or localhost"
             )
         origin = headers.get("origin")
-        if origin is not None and urlsplit(origin).netloc != host:
+        if origin is not None and _place_of(origin) != host:
             raise HttpError(403, "forbidden", "pages of other origins may not ask")
         path = scope["path"]
         if path in _OPEN or path.startswith("/static/"):
@@ -182,3 +182,11 @@ def _received(body: bytes, receive: Receive) -> Receive:
         return await receive()
 
     return again
+
+
+def _place_of(origin: str) -> str | None:
+    """Return host and port of an origin; None of one that is no address."""
+    try:
+        return urlsplit(origin).netloc
+    except ValueError:
+        return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from smoothcert.certificates import Certificate, Outcome
@@ -84,6 +84,10 @@ class Answer:
             terms={field: manifest[field] for field in _TERMS},
             class_names=tuple(manifest["class_names"][: manifest["num_classes"]]),
         )
+
+    def called(self, class_names: Sequence[str]) -> Answer:
+        """Return the answer with the names of the model that is asked, which may be another's of the same weights."""
+        return replace(self, class_names=tuple(class_names))
 
     def told(self, model: str | None, status: str, *, repeated: bool) -> dict[str, Any]:
         """Return the answer as plain values.

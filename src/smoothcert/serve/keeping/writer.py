@@ -76,7 +76,7 @@ class Writer:
             if work.database is None:  # made otherwise, and it stays
                 stored = self._folder.find(name)
                 assert stored is not None
-                work.tell(work.conclude, stored, STOPPED)
+                work.tell(work.conclude, stored.called(terms.class_names), STOPPED)
                 return
             if not final:  # before the first row: a crash leaves a certificate that can grow
                 self._folder.note_under_way(name, None)
@@ -98,7 +98,7 @@ class Writer:
         if stored is None:
             work.tell(work.fail, LeftError())
         else:
-            work.tell(work.conclude, stored, STOPPED)
+            work.tell(work.conclude, stored.called(work.terms.class_names), STOPPED)
 
     def _give_up(self, work: Work, error: BaseException) -> None:
         if work.database is not None:
