@@ -186,7 +186,7 @@ def test_shards_of_another_model_data_or_version_are_refused(pieces, tmp_path, m
     with pytest.raises(ManifestMismatchError, match=r"dataset\.digest was"):
         drawn(plan, "1/3", tmp_path / "a", data=other)
     with monkeypatch.context() as patch:
-        patch.setattr("smoothcert.store.manifest._version", lambda name: "0.0")
+        patch.setattr("smoothcert.engines.versions._version", lambda name: "0.0")
         with pytest.raises(ManifestMismatchError, match=r"versions\.torch was .* and is now '0\.0'"):
             drawn(plan, "1/3", tmp_path / "a")
     for shard in ("0/3", "4/3", "3", "1/3/5", 2):
