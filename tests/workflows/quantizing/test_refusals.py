@@ -17,7 +17,7 @@ from smoothcert.engines import this_processor
 from smoothcert.errors import CheckpointError, InvalidArgumentError, ManifestMismatchError, SmoothcertError
 from smoothcert.folders import probe_content, probe_digest, read_card
 from smoothcert.folders.own.probe_file import read_probe
-from smoothcert.networks import Probe
+from smoothcert.networks import Probe, QuantizedNetwork
 from smoothcert.workflows import Trust
 from smoothcert.workflows.quantizing.bfloat16_graph import bfloat16_graph
 from workflows.forging import seal_again, write
@@ -215,6 +215,17 @@ def test_bfloat16_needs_a_processor_that_has_it(onnx_folder, holdout, tmp_path):
     with pytest.raises(InvalidArgumentError, match=r"nothing here runs a network in bfloat16 .*; install"):
         sc.quantize(onnx_folder, holdout, tmp_path / "out", precision="bfloat16", **SMALL)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_precision_that_nothing_here_has_is_refused_before_any_work(holdout, tmp_path, monkeypatch):
+    def unable(*_):
+        raise CheckpointError("OpenVINO would calculate in f32 here instead of bfloat16")
+
+    monkeypatch.setattr(QuantizedNetwork, "openvino_graph", unable)
+    with pytest.raises(
+        InvalidArgumentError, match=r"nothing here runs a network in bfloat16 .*would calculate"
+    ):
+        sc.quantize(tmp_path / "never read", holdout, tmp_path / "out", precision="bfloat16", **SMALL)
 
 
 @needs_openvino
