@@ -1,0 +1,103 @@
+"""What is asked of the simulation: every network, procedure and number of workers, and what shards would change."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from benchmarks.simulation.costs import DriverCosts, WorkerCosts
+from benchmarks.simulation.scenarios import CIFAR, PROCEDURES, SCENARIOS, Scenario
+from benchmarks.simulation.simulate import Simulated, simulate
+
+CURVE = (10, 30, 100, 300, 1_000)
+WHOLE = 10_000
+"""Images of CIFAR-10's whole test set."""
+SHARDS = (1, 2, 4, 10)
+LONGER = 4
+"""Times as many rows per batch, to see what longer jobs change."""
+
+
+class Cells:
+    """Simulates by measured costs; every answer is a flat record.
+
+    Args:
+        measured: the parts of `benchmarks/results/capacity.json`.
+    """
+
+    def __init__(self, measured: dict[str, Any]) -> None:
+        self._measured = measured
+        self._delay = measured["workers"]["worker_costs"]["1"]["delay"]
+        self._job = measured["workers"]["worker_costs"]["1"]["job"]
+
+    def all(self) -> list[dict[str, Any]]:
+        """Simulate everything, telling each record as it is there."""
+        found = []
+        for scenario in SCENARIOS:
+            for procedure in PROCEDURES:
+                for workers in CURVE:
+                    found.append(self.cell(scenario, procedure, workers, scenario.images))
+        for procedure in ("sequential", "group"):
+            for workers in (100, 1_000):
+                found.append(self.cell(CIFAR, procedure, workers, WHOLE))
+        for shards in SHARDS:
+            for procedure, images in (("fixed", CIFAR.images), ("group", WHOLE)):
+                found.append(self.cell(CIFAR, procedure, 1_000, images, shards=shards))
+        found.append(self.cell(CIFAR, "fixed", 1_000, CIFAR.images, longer=LONGER))
+        return found
+
+    def cell(
+        self,
+        scenario: Scenario,
+        procedure: str,
+        workers: int,
+        images: int,
+        *,
+        shards: int = 1,
+        longer: int = 1,
+    ) -> dict[str, Any]:
+        """Simulate one run, or its shards side by side: each with a driver, and its share of workers and images."""
+        speed = self._measured["speeds"][scenario.name]
+        votes, plan = scenario.votes(images), scenario.plan(procedure)
+        runs = [
+            simulate(
+                plan,
+                votes,
+                range(first, images, shards),
+                workers=workers // shards,
+                batch_size=longer * speed["rows"],
+                driver=self._driver(scenario, procedure, workers // shards),
+                worker=WorkerCosts(vote=speed["vote_seconds"], job=self._job, delay=self._delay),
+            )
+            for first in range(shards)
+        ]
+        record = {
+            "scenario": scenario.name,
+            "procedure": procedure,
+            "workers": workers,
+            "images": images,
+            "shards": shards,
+            "rows": longer * speed["rows"],
+            **_together(runs),
+        }
+        print(record, flush=True)
+        return record
+
+    def _driver(self, scenario: Scenario, procedure: str, workers: int) -> DriverCosts:
+        by_workers = self._measured["driver"][scenario.name][procedure]
+        measured = {int(number): DriverCosts(**one["costs"]) for number, one in by_workers.items()}
+        return DriverCosts.between(measured, workers)
+
+
+def _together(runs: list[Simulated]) -> dict[str, Any]:
+    """Return what shards came to together; the last one to end ends the run."""
+    seconds, votes = max(run.seconds for run in runs), sum(run.votes for run in runs)
+    slowest = asdict(max(runs, key=lambda run: run.seconds))
+    return {
+        "seconds": seconds,
+        "votes": votes,
+        "speed_up": votes * slowest["vote_seconds"] / seconds,
+        "driver_share": max(run.driver_share for run in runs),
+        "worker_share": sum(run.workers_busy for run in runs) / seconds / sum(run.workers for run in runs),
+        "wasted_share": sum(run.wasted for run in runs) / votes,
+        "jobs": sum(run.jobs for run in runs),
+    }

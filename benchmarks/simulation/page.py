@@ -1,0 +1,173 @@
+"""The tables of the capacity page, made from measured and simulated figures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from benchmarks.report import table
+from benchmarks.simulation.scenarios import CIFAR, PROCEDURES, SCENARIOS, WORKERS
+
+MOST_OFF = 0.10
+"""Simulation may be off by so much from real runs with one and two workers."""
+_COSTS = {
+    "job_sent": "a job sent",
+    "chunk_sent": "per chunk of it",
+    "answer": "an answer taken in",
+    "chunk_taken": "per chunk of it, looks included",
+    "image_opened": "an image opened",
+    "image_written": "a certificate made and written",
+}
+
+
+def results(measured: dict[str, Any], cells: list[dict[str, Any]]) -> str:
+    """Return everything between the page's markers."""
+    parts = measured["parts"]
+    about = measured["machine"]
+    made = ", ".join(
+        f"{name} {part['made'][:10]} with {part['load_before']:.2f} cores busy before"
+        for name, part in parts.items()
+    )
+    return "\n\n".join(
+        [
+            f"{about['cpu']}, {about['cores']} cores. Made: {made}.",
+            "### What a task costs the driver",
+            _costs(parts["driver"]),
+            "### Simulation against reality",
+            _reality(parts["workers"]),
+            _crowds(parts["crowds"]),
+            "### Speed-up",
+            *(_speed_up(parts, cells, scenario) for scenario in SCENARIOS),
+            "### More images, shards, longer jobs",
+            _settings(cells),
+        ]
+    )
+
+
+def _costs(driver: dict[str, Any]) -> str:
+    """Milliseconds by kind of work and number of workers, for CIFAR-10 by GroupSequential; then per job of each."""
+    kinds = driver[CIFAR.name]["group"]
+    rows = [
+        [text, *(f"{1_000 * kinds[str(workers)]['costs'][cost]:.3f}" for workers in WORKERS)]
+        for cost, text in _COSTS.items()
+    ]
+    first = table([f"milliseconds, {CIFAR.title}, group", *(f"{w:,} workers" for w in WORKERS)], rows)
+    per_job = [
+        [scenario.title, name, *(_per_job(driver[scenario.name][name][str(workers)]) for workers in WORKERS)]
+        for scenario in SCENARIOS
+        for name in PROCEDURES
+    ]
+    second = table(["milliseconds per job", "procedure", *(f"{w:,} workers" for w in WORKERS)], per_job)
+    about = "All of it together, per job (in brackets: processor time of all the driver's threads, Ray's among them):"
+    return f"{first}\n\n{about}\n\n{second}"
+
+
+def _per_job(found: dict[str, Any]) -> str:
+    return f"{1_000 * found['thread_seconds_per_job']:.2f} ({1_000 * found['processor_seconds_per_job']:.2f})"
+
+
+def _reality(part: dict[str, Any]) -> str:
+    rows = []
+    for workers, runs in part["runs"].items():
+        for name, run in runs.items():
+            real, off = run["real_seconds"], run["simulated_over_real"]
+            verdict = "within 10%" if abs(off - 1) <= MOST_OFF else "NOT within 10%"
+            seconds = f"{real['median']:.2f} ({real['low']:.2f} to {real['high']:.2f})"
+            jobs = f"{run['real_jobs']:,} / {run['simulated_jobs']:,}"
+            rows.append(
+                [workers, name, seconds, f"{run['simulated_seconds']:.2f}", f"{off:.3f}", jobs, verdict]
+            )
+    header = [
+        "workers",
+        "procedure",
+        "real seconds",
+        "simulated",
+        "simulated / real",
+        "jobs real / simulated",
+        "",
+    ]
+    return table(header, rows)
+
+
+def _crowds(part: dict[str, Any]) -> str:
+    rows = []
+    for name, run in part["runs"].items():
+        workers, procedure = name.split()
+        rows.append(
+            [
+                f"{int(workers):,}",
+                procedure,
+                f"{run['real_seconds']:.2f}",
+                f"{run['simulated_seconds']:.2f}",
+                f"{run['simulated_over_real']:.3f}",
+                f"{run['real_jobs']:,} / {run['simulated_jobs']:,}",
+            ]
+        )
+    about = (
+        "The same with a real driver and a crowd of workers that sleep as long as ResNet-110's votes take:"
+    )
+    header = [
+        "workers",
+        "procedure",
+        "real seconds",
+        "simulated",
+        "simulated / real",
+        "jobs real / simulated",
+    ]
+    return f"{about}\n\n{table(header, rows)}"
+
+
+def _speed_up(parts: dict[str, Any], cells: list[dict[str, Any]], scenario: Any) -> str:
+    speed = parts["speeds"][scenario.name]
+    rows = []
+    for name in PROCEDURES:
+        row: list[str] = [name]
+        for workers in WORKERS:
+            cell = _one(cells, scenario.name, name, workers, scenario.images)
+            row.append(
+                f"{cell['speed_up']:,.0f}x, {_duration(cell['seconds'])} (driver {cell['driver_share']:.0%}, "
+                f"workers {cell['worker_share']:.0%}, in vain {cell['wasted_share']:.0%})"
+            )
+        rows.append([row[0], f"{cell['votes'] / cell['images']:,.0f}", *row[1:]])
+    about = (
+        f"{scenario.title}: {scenario.images} images, {1 / speed['vote_seconds']:,.0f} votes per second and worker "
+        f"({speed['engine']}), batches of {speed['rows']} rows."
+    )
+    header = ["procedure", "votes per image", *(f"{workers:,} workers" for workers in WORKERS)]
+    return f"{about}\n\n{table(header, rows)}"
+
+
+def _settings(cells: list[dict[str, Any]]) -> str:
+    rows = []
+    for cell in cells:
+        usual = next(s for s in SCENARIOS if s.name == cell["scenario"])
+        plain = cell["shards"] == 1 and cell["images"] == usual.images and cell["rows"] == _rows(cells, cell)
+        if plain and not (cell["procedure"] == "fixed" and cell["workers"] == 1_000 and usual is CIFAR):
+            continue
+        what = f"{usual.title}, {cell['procedure']}, {cell['images']:,} images, {cell['workers']:,} workers"
+        how = "one driver" if cell["shards"] == 1 else f"{cell['shards']} shards"
+        if cell["rows"] != _rows(cells, cell):
+            how += f", batches of {cell['rows']} rows"
+        spent = f"{cell['speed_up']:,.0f}x, {_duration(cell['seconds'])}"
+        rows.append([what, how, spent, f"{cell['driver_share']:.0%}", f"{cell['worker_share']:.0%}"])
+    unique = [list(row) for row in dict.fromkeys(map(tuple, rows))]
+    return table(["run", "driven by", "speed-up, time", "driver busy", "workers busy"], unique)
+
+
+def _rows(cells: list[dict[str, Any]], like: dict[str, Any]) -> int:
+    return min(int(cell["rows"]) for cell in cells if cell["scenario"] == like["scenario"])
+
+
+def _one(
+    cells: list[dict[str, Any]], scenario: str, procedure: str, workers: int, images: int
+) -> dict[str, Any]:
+    wanted = (scenario, procedure, workers, images, 1)
+    names = ("scenario", "procedure", "workers", "images", "shards")
+    return next(cell for cell in cells if tuple(cell[name] for name in names) == wanted)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    if seconds < 7_200:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3_600:.1f} h"
