@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,9 @@ class MadeUpVotes:
     def __init__(self, shares: Sequence[float] | NDArray[np.float64], classes: int, seed: int) -> None:
         self.shares, self.classes, self.seed = np.asarray(shares, dtype=np.float64), classes, seed
         self._block = lru_cache(_KEPT)(self._drawn)
+
+    def __reduce__(self) -> tuple[Any, ...]:  # what is remembered need not travel
+        return MadeUpVotes, (self.shares, self.classes, self.seed)
 
     def of(self, index: int, phase: str, number: int, votes: int) -> NDArray[np.int64]:
         """Return the votes of one chunk, by class."""

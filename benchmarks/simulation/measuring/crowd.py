@@ -20,9 +20,10 @@ from typing_extensions import override
 from benchmarks.simulation.made_up_votes import MadeUpVotes
 from smoothcert.execution import Execution
 from smoothcert.execution.cluster.connection import connected
+from smoothcert.execution.cluster.greeting import Greeting, ask
 from smoothcert.execution.cluster.library import ray_library
 from smoothcert.execution.cluster.ray_pool import RayPool
-from smoothcert.execution.cluster.vote_worker import VoteWorker
+from smoothcert.execution.cluster.worker_setup import WorkerSetup
 from smoothcert.sampling import ChunkVotes, Pool, VoteSource
 
 _NO_OTHERS = {"RAY_prestart_worker_first_driver": "0", "RAY_enable_worker_prestart": "0"}
@@ -44,10 +45,14 @@ class Hall:
         self._turns: dict[int, asyncio.Lock] = {}
 
     async def greet(self, seat: int, packed: bytes) -> bytes:
-        """Greet as a real worker would."""
+        """Greet as a real worker would; only the first has to find out what to say."""
         self._turns.setdefault(seat, asyncio.Lock())
         if not self._greeting:
-            self._greeting = VoteWorker().greet(packed)
+            setup = WorkerSetup.unpacked(packed)
+            control = ask(setup.sampler())
+            self._greeting = pickle.dumps(
+                Greeting("crowd", setup.versions, control.answers, self._vote_seconds)
+            )
         return self._greeting
 
     async def draw(self, seat: int, order: bytes, *large: Any) -> bytes:
@@ -82,20 +87,26 @@ class Crowd(Execution):
     """
 
     def __init__(self, cores: int) -> None:
-        self._cores, self._stack = cores, ExitStack()
-        self.workers, self.hall = 0, None
+        self._cores, self._stack, self._depth = cores, ExitStack(), 0
+        self.workers = 0
+        self.hall: Any = None
 
     @override
     def __enter__(self) -> Self:
-        with mock.patch.dict(os.environ, _NO_OTHERS):
-            self._stack.enter_context(connected(None, self._cores))
+        if self._depth == 0:
+            with mock.patch.dict(os.environ, _NO_OTHERS):
+                self._stack.enter_context(connected(None, self._cores))
+        self._depth += 1
         return self
 
     @override
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._stack.close()
+        self._depth -= 1
+        if self._depth == 0:  # each run enters it too
+            self.hall = None
+            self._stack.close()
 
     def gather(self, workers: int, votes: MadeUpVotes, vote_seconds: float, *, sleeps: bool) -> None:
         """Replace the crowd by another.

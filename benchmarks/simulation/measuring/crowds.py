@@ -13,12 +13,12 @@ from benchmarks.simulation.scenarios import CIFAR, procedures
 from benchmarks.simulation.simulate import simulate
 
 RUNS = {  # images and votes of CERTIFY by workers and procedure: some seconds each
-    (10, "fixed"): (40, 1_000),
+    (10, "fixed"): (20, 1_000),
     (10, "group"): (60, 1_000),
-    (100, "fixed"): (40, 10_000),
-    (100, "group"): (600, 1_000),
-    (1_000, "fixed"): (40, 20_000),
-    (1_000, "group"): (2_000, 1_000),
+    (100, "fixed"): (40, 5_000),
+    (100, "group"): (500, 1_000),
+    (1_000, "fixed"): (40, 6_000),
+    (1_000, "group"): (600, 1_000),
 }
 
 

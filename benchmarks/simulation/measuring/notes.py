@@ -63,8 +63,9 @@ class Notes:
         )
 
 
-def _fitted(causes: Sequence[Sequence[int]], seconds: Sequence[float]) -> NDArray[np.float64]:
+def _fitted(causes: Sequence[Sequence[int]], seconds: Sequence[float]) -> list[float]:
     """Return the costs of causes that explain the seconds best, and whose sum is right on the whole."""
     table, found = np.asarray(causes, dtype=np.float64), np.asarray(seconds)
     costs: NDArray[np.float64] = nnls(table, found)[0]
-    return costs * (found.sum() / max((table @ costs).sum(), 1e-12))
+    scale = float(found.sum() / max((table @ costs).sum(), 1e-12))
+    return [float(cost) * scale for cost in costs]

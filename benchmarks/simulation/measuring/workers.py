@@ -30,8 +30,8 @@ from smoothcert.certificates import Procedure
 from smoothcert.sampling import CHUNK_VOTES, Chunk, Pool, VoteSource, check_batch_size
 
 RADIUS, MOST = SIGMA, 1_000
-IMAGES = {"fixed": 60, "staged": 200, "sequential": 240, "group": 240}  # some seconds each
-_ROUNDS = 3
+IMAGES = {"fixed": 16, "staged": 50, "sequential": 80, "group": 80}  # some seconds each
+_ROUNDS = 2
 _SECONDS = 2.0  # of each calibration
 
 
@@ -40,19 +40,19 @@ def measured_workers(known: dict[str, Any]) -> dict[str, Any]:
     network = Planted(load("lenet").model).eval()
     runs: dict[int, dict[str, tuple[list[Notes], RecordedVotes, int]]] = {}
     costs: dict[int, WorkerCosts] = {}
-    with sc.RayExecution(workers=2):
+    with sc.RayExecution(workers=3):  # room for one worker, and then for two more
         for workers in (1, 2):
             classifier = sc.SmoothedClassifier(network, sc.Gaussian(SIGMA), NUM_CLASSES)
             source = _source(classifier)
             rows = check_batch_size(None, source.engine.example, source.engine)
-            execution = TimedExecution(sc.RayExecution(workers=workers), workers)
-            with execution.pool(source, rows) as pool:
-                costs[workers] = _calibrated(pool, source, rows)
-            print(workers, costs[workers], flush=True)
-            runs[workers] = {
-                name: _real_runs(classifier, procedure, IMAGES[name], execution)
-                for name, procedure in procedures(RADIUS, MOST).items()
-            }
+            with TimedExecution(sc.RayExecution(workers=workers), workers) as execution:
+                with execution.pool(source, rows) as pool:
+                    costs[workers] = _calibrated(pool, source, rows)
+                print(workers, costs[workers], flush=True)
+                runs[workers] = {
+                    name: _real_runs(classifier, procedure, IMAGES[name], execution)
+                    for name, procedure in procedures(RADIUS, MOST).items()
+                }
     with Crowd(2) as crowd:
         figures = {
             str(workers): {
@@ -145,6 +145,7 @@ def _real_runs(
                 show_progress=False,
             )
             votes = RecordedVotes(Path(folder) / "run", NUM_CLASSES)
+        print(f"{execution.notes[-1].seconds:.1f} s of {images} images", flush=True)
     return execution.notes[first:], votes, votes_of(run)
 
 
