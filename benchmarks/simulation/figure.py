@@ -41,7 +41,7 @@ def draw(cells: Sequence[dict[str, Any]], path: Path = FIGURE) -> None:
                     cell
                     for cell in cells
                     if (cell["scenario"], cell["procedure"], cell["images"], cell["shards"])
-                    == (scenario.name, name, scenario.images, 1)
+                    == (scenario.name, name, scenario.images_by(name), 1)
                 ][: len(CURVE)]
                 color, marker = _STYLES[name]
                 workers, gained = [c["workers"] for c in curve], [c["speed_up"] for c in curve]

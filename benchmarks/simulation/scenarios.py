@@ -43,7 +43,7 @@ class Scenario:
         classes: how many there are.
         shares: name of the histogram of vote shares.
         radius: to prove, in pixel units.
-        images: those that the field certifies.
+        images: those that the field certifies; a tenth of them by CERTIFY, whose images all cost alike.
     """
 
     name: str
@@ -59,6 +59,10 @@ class Scenario:
     def histogram(self) -> ShareHistogram:
         """Vote shares of its images."""
         return ShareHistogram.read(self.shares)
+
+    def images_by(self, procedure: str) -> int:
+        """Return how many images are simulated."""
+        return self.images // 10 if procedure == "fixed" else self.images
 
     def plan(self, procedure: str) -> Plan:
         """Return a procedure bound to the noise."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import smoothcert as sc
 from benchmarks.settings import ALPHA
+from benchmarks.simulation.cells import DELAY
 from benchmarks.simulation.costs import DriverCosts, WorkerCosts
 from benchmarks.simulation.measuring.crowd import Crowd
 from benchmarks.simulation.measuring.driver import crowd_run
@@ -25,7 +26,7 @@ RUNS = {  # images and votes of CERTIFY by workers and procedure: some seconds e
 def measured_crowds(known: dict[str, Any]) -> dict[str, Any]:
     """Return seconds of real drivers and of simulated ones, by number of workers and procedure."""
     speed, found = known["speeds"][CIFAR.name], {}
-    worker = WorkerCosts(vote=speed["vote_seconds"], delay=_delay(known))
+    worker = WorkerCosts(vote=speed["vote_seconds"], delay=DELAY)
     with Crowd(max(workers for workers, _ in RUNS)) as crowd:
         for (workers, name), (images, most) in RUNS.items():
             procedure = procedures(CIFAR.radius, most)[name]
@@ -56,8 +57,3 @@ def measured_crowds(known: dict[str, Any]) -> dict[str, Any]:
             }
             print(workers, name, found[f"{workers} {name}"], flush=True)
     return {"vote_seconds": worker.vote, "runs": found}
-
-
-def _delay(known: dict[str, Any]) -> float:
-    """Return the way to a worker, as real ones had it."""
-    return float(known["workers"]["worker_costs"]["1"]["delay"])
