@@ -66,10 +66,16 @@ def resnet(depth: int) -> nn.Module:
     return settle(model, (3, 32, 32))
 
 
+def resnet50() -> nn.Module:
+    """Return a residual network for 224x224 images of 1,000 classes."""
+    return settle(sc.create_model("resnet50", num_classes=1_000), (3, 224, 224), passes=1, rows=16)
+
+
 NETWORKS: dict[str, tuple[tuple[int, ...], Callable[[], nn.Module]]] = {
     "lenet": ((1, 28, 28), lenet),
     "resnet20": ((3, 32, 32), lambda: resnet(20)),
     "resnet110": ((3, 32, 32), lambda: resnet(110)),
+    "resnet50": ((3, 224, 224), resnet50),
     "ensemble5": ((3, 32, 32), lambda: sc.VotingEnsemble([resnet(20) for _ in range(5)])),
 }
 
