@@ -25,6 +25,7 @@ PIECES = (
     "attacks",
     "norms",
     "many_images",
+    "killed_cluster",
 )
 
 
