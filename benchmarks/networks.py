@@ -91,8 +91,9 @@ def load(name: str) -> Network:
 class Planted(nn.Module):
     """A network whose votes follow a plan: its whole cost, but the mean brightness decides the class.
 
-    An image of brightness 1/2 + m/28 gets class 1 with probability Phi(m/sigma) under Gaussian noise; see
-    `planted_images`. The network's own logits still enter, too small to matter, so no engine can leave them out.
+    An image of n values and brightness 1/2 + m/sqrt(n) gets class 1 with probability Phi(m/sigma) under Gaussian
+    noise; see `planted_images`. The network's own logits still enter, too small to matter, so no engine can leave
+    them out.
 
     Args:
         network: whose cost is paid.
@@ -112,8 +113,14 @@ class Planted(nn.Module):
         return sides + 1e-6 * own
 
 
-def planted_images(p: ArrayLike, sigma: float) -> NDArray[np.float32]:
-    """Return 1x28x28 images to which a `Planted` LeNet gives class 1 with probabilities p under the noise."""
+def planted_images(p: ArrayLike, sigma: float, shape: tuple[int, ...] = (1, 28, 28)) -> NDArray[np.float32]:
+    """Return images to which a `Planted` network gives class 1 with probabilities p under the noise.
+
+    Args:
+        p: one probability per image.
+        sigma: standard deviation of the noise, in pixel units.
+        shape: of one image.
+    """
     margins = sigma * np.clip(ndtri(np.asarray(p, dtype=np.float64)), -_LARGEST_MARGIN, _LARGEST_MARGIN)
-    brightness = (0.5 + margins / 28).astype(np.float32)
-    return np.broadcast_to(brightness[:, None, None, None], (len(brightness), 1, 28, 28)).copy()
+    brightness = (0.5 + margins / np.prod(shape) ** 0.5).astype(np.float32)
+    return np.broadcast_to(brightness[:, None, None, None], (len(brightness), *shape)).copy()
