@@ -73,10 +73,12 @@ class RayExecution(Execution):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        from smoothcert.execution.cluster.crew import end_idle
+
         self._depth -= 1
         if self._depth == 0:
-            self._idle.clear()  # they end with the connection
-            self._held.close()
+            with self._held:
+                end_idle(self._idle)
 
     @override
     def pool(self, source: VoteSource, batch_size: int) -> Pool:
