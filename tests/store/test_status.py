@@ -125,7 +125,7 @@ def test_lost_workers_and_a_word_that_is_old(stopped, monkeypatch):
         monkeypatch.setattr("smoothcert.report.tables.status_lines._STILL", 0.0)
         text = said(stopped)
     assert "30,000 votes since its start 60 s ago at 500 votes per second, about 2.1 h left" in text
-    assert "3 workers, 1 workers lost" in text
+    assert "3 workers, 1 worker lost" in text
     assert "a slow batch, or it hangs" in text
 
 
