@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
 
-.PHONY: setup demo quick test bench evidence clean
+.PHONY: setup demo quick test bench evidence docs docs-pictures clean
 
 setup: $(VENV)/.ready
 
@@ -37,5 +37,12 @@ bench: setup
 evidence: setup
 	$(BIN)/python -m evidence.make $(ONLY)
 
+# Warnings are errors; look at it with: python -m http.server -d site
+docs: setup
+	$(BIN)/python -m mkdocs build
+
+docs-pictures: setup
+	$(BIN)/python -m docs.draw_pictures
+
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site .pictures .pytest_cache .mypy_cache .ruff_cache .hypothesis
