@@ -39,7 +39,7 @@ evidence: setup
 
 # Warnings are errors; look at it with: python -m http.server -d site
 docs: setup
-	$(BIN)/python -m mkdocs build
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
 
 docs-pictures: setup
 	$(BIN)/python -m docs.draw_pictures

@@ -38,22 +38,25 @@ def _section(what: str, names: str) -> Iterator[str]:
 
 def _entry(name: str) -> Iterator[str]:
     thing = getattr(sc, name)
-    yield f"\n### {name} {{ #{name} }}\n"
     if not inspect.ismodule(thing):
-        yield from _directive(place_of(thing))
+        yield f'\n<a id="{name}"></a>\n'
+        yield _directive(thing, name, level=3)
         return
+    yield f"\n### {name} {{ #{name} }}\n"
     yield f"{(inspect.getdoc(thing) or '').splitlines()[0]}\n"
     for member in getattr(thing, "__all__", None) or _classes(thing):
         found = getattr(thing, member)
         if inspect.isclass(found) or inspect.isfunction(found):
-            yield f"\n#### {name}.{member} {{ #{name}.{member} }}\n"
-            yield from _directive(place_of(found))
+            yield _directive(found, f"{name}.{member}", level=4)
 
 
 def _classes(module: Any) -> list[str]:
-    return [name for name, thing in vars(module).items() if inspect.isclass(thing) and thing.__module__ == module.__name__]
+    return [
+        name
+        for name, thing in vars(module).items()
+        if inspect.isclass(thing) and thing.__module__ == module.__name__
+    ]
 
 
-def _directive(place: str) -> Iterator[str]:
-    yield f"::: {place}"
-    yield "    options:\n      heading_level: 5\n      show_root_toc_entry: false"
+def _directive(thing: Any, heading: str, level: int) -> str:
+    return f'\n::: {place_of(thing)}\n    options:\n      heading: "{heading}"\n      heading_level: {level}\n'
