@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from smoothcert.cli.app import COMMANDS
 from smoothcert.cli.later import LaterCommand
 
 _PLAIN = "Options"
+_KINDS = {int: "number", float: "number", Path: "path"}
 _MARKUP = re.compile(r"\\\[")
 
 
@@ -21,9 +23,8 @@ def command_reference(introduction: str) -> str:
 
 def parameters_of(name: str) -> list[Any]:
     """Return arguments and options of a command, those that members bring among them; not --help, which all have."""
-    command = LaterCommand(name, COMMANDS[name]).loaded()
-    context = command.make_context(name, [], resilient_parsing=True)
-    return [param for param in command.get_params(context) if "--help" not in param.opts]
+    context = _context(name)
+    return [param for param in context.command.get_params(context) if "--help" not in param.opts]
 
 
 def spelling(param: Any) -> str:
@@ -31,6 +32,10 @@ def spelling(param: Any) -> str:
     if param.param_type_name == "argument":
         return f"`{param.metavar or param.name.upper()}`"
     return " / ".join(f"`{name}`" for name in (*param.opts, *param.secondary_opts))
+
+
+def _context(name: str) -> Any:
+    return LaterCommand(name, COMMANDS[name]).make_context(name, [], resilient_parsing=True)
 
 
 def _section(name: str) -> Iterator[str]:
@@ -55,7 +60,7 @@ def _joined(example: str) -> Iterator[str]:
 
 
 def _row(param: Any) -> str:
-    value = "" if _is_flag(param) else f"`{_value(param)}`"
+    value = "" if _is_flag(param) else f"`{_kind(param)}`"
     told = _MARKUP.sub("[", " ".join((param.help or "").split()))
     notes = [told]
     if param.required:
@@ -70,6 +75,9 @@ def _is_flag(param: Any) -> bool:
     return param.param_type_name == "argument" or bool(getattr(param, "is_flag", False))
 
 
-def _value(param: Any) -> str:
+def _kind(param: Any) -> str:
     """Return what kind of value an option takes, in one word."""
-    return str(param.metavar or param.type.name).strip("<>").lower()
+    if param.metavar:
+        return str(param.metavar).lower()
+    kind = param.type_descriptor.annotation
+    return _KINDS.get(kind, "text")

@@ -59,4 +59,6 @@ def _classes(module: Any) -> list[str]:
 
 
 def _directive(thing: Any, heading: str, level: int) -> str:
-    return f'\n::: {place_of(thing)}\n    options:\n      heading: "{heading}"\n      heading_level: {level}\n'
+    return (
+        f'\n::: {place_of(thing)}\n    options:\n      heading: "{heading}"\n      heading_level: {level}\n'
+    )

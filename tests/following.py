@@ -17,7 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-_FENCE = re.compile(r"^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]*)\")?\n(?P<text>.*?)^```$", re.M | re.S)
+_FENCE = re.compile(
+    r"^```(?P<language>\w*)(?: title=\"(?P<title>[^\"]*)\")?\n(?P<text>.*?)^```$", re.M | re.S
+)
 _BACKGROUND, _READY, _PATIENCE = "leave it running", "Serving at", 120  # seconds
 
 

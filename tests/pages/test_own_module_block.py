@@ -3,11 +3,13 @@
 import sys
 
 import pytest
-from following import ROOT, blocks_of
 
 import smoothcert as sc
+from following import ROOT, blocks_of
 
-FILE, BLOCK = [block for block in blocks_of(ROOT / "docs" / "tutorial_own.md") if block.language == "python"][:2]
+FILE, BLOCK = [block for block in blocks_of(ROOT / "docs" / "tutorial_own.md") if block.language == "python"][
+    :2
+]
 
 
 @pytest.mark.slow

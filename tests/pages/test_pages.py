@@ -6,9 +6,9 @@ import shlex
 
 import pytest
 from docs.command_reference import parameters_of
-from following import ROOT, blocks_of
 
 import smoothcert as sc
+from following import ROOT, blocks_of
 from smoothcert.cli.app import COMMANDS
 
 TEXTS = sorted([ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
@@ -19,14 +19,20 @@ def command_lines(page):
     for block in blocks_of(page):
         for line in block.text.replace("\\\n", " ").splitlines():
             found = re.search(r"(?:^|\s)smoothcert (.*)", line)
-            if found and not line.lstrip().startswith(("#", "runs/", "- pip")) and block.language in ("", "bash"):
+            if (
+                found
+                and not line.lstrip().startswith(("#", "runs/", "- pip"))
+                and block.language in ("", "bash")
+            ):
                 words = shlex.split(re.split(r"\s# |\s#$|[|;&<>]", found[1])[0])
                 if words and ".." not in words:
                     yield words
 
 
 def known_options(command):
-    return {name for param in parameters_of(command) for name in (*param.opts, *param.secondary_opts)} | {"--help"}
+    return {name for param in parameters_of(command) for name in (*param.opts, *param.secondary_opts)} | {
+        "--help"
+    }
 
 
 def test_there_are_many_commands():

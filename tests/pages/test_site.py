@@ -5,11 +5,11 @@ import re
 from urllib.parse import unquote, urldefrag
 
 import pytest
-from built_pages import content_of
 from docs.command_reference import parameters_of, spelling
 from docs.python_reference import place_of
 
 import smoothcert as sc
+from built_pages import content_of
 from smoothcert.cli.app import COMMANDS
 
 OUTSIDE = re.compile(r"^(https?:)?//")
@@ -40,7 +40,9 @@ def test_no_link_leads_nowhere(site):
 
 
 def test_nothing_is_loaded_from_other_hosts(site):
-    assert not [(page.name, url) for page in pages(site) for url in content_of(page).loaded if OUTSIDE.match(url)]
+    assert not [
+        (page.name, url) for page in pages(site) for url in content_of(page).loaded if OUTSIDE.match(url)
+    ]
     for style in site.rglob("*.css"):
         urls = re.findall(r"url\(\s*[\"']?([^\"')]+)|@import\s+[\"']([^\"']+)", style.read_text("utf-8"))
         assert not [url for found in urls for url in found if OUTSIDE.match(url)], style.name
@@ -63,7 +65,9 @@ def test_every_option_of_a_command_stands_once(site, name):
 
 def test_every_command_stands_once(site):
     anchors = content_of(site / "command_line.html").anchors
-    assert [anchor for anchor in anchors if anchor.startswith("smoothcert-")] == [f"smoothcert-{name}" for name in COMMANDS]
+    assert [anchor for anchor in anchors if anchor.startswith("smoothcert-")] == [
+        f"smoothcert-{name}" for name in COMMANDS
+    ]
 
 
 @pytest.mark.parametrize("name", sc.__all__)
@@ -80,6 +84,8 @@ def test_every_public_name_has_a_sentence_and_its_arguments(site, name):
 
 def arguments_of(thing):
     try:
-        return [name for name in inspect.signature(thing).parameters if name not in ("self", "args", "kwargs")]
+        return [
+            name for name in inspect.signature(thing).parameters if name not in ("self", "args", "kwargs")
+        ]
     except ValueError:  # an enumeration
         return []

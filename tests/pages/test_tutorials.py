@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import pytest
+
 from following import ROOT, blocks_of
 from stand_in_mnist import write_stand_in
 
