@@ -4,7 +4,8 @@
 
 `bash` blocks are run by a shell that stops at the first failure, `python` blocks share one session, a block whose
 title is a file's name is saved under it, one titled "leave it running" runs until the end. Blocks without a language
-are not commands to copy, or ask for what a test does not have; `tests/pages/test_pages.py` holds their options against the program.
+are not commands to copy, or ask for what a test does not have; `tests/pages/test_pages.py` holds their options against
+the program.
 """
 
 import os
@@ -46,7 +47,7 @@ def blocks_of(page):
     return [Block(one["language"], one["title"] or "", one["text"]) for one in found]
 
 
-def follow(page, folder, python_too=True):
+def follow(page, folder):
     """Run every block of a page in a folder; an error where one fails. Services that were started are ended."""
     os.chdir(folder)
     sys.path.insert(0, str(folder))
@@ -75,7 +76,7 @@ def _run(block, session, running):
 
 def _started(command):
     """Start a command that goes on, and wait until it says that it is ready."""
-    told = open("service.log", "w+")  # noqa: SIM115  # the service writes into it until the end
+    told = Path("service.log").open("w")  # noqa: SIM115  # the service writes into it until the end
     service = subprocess.Popen(["bash", "-c", f"exec {command}"], stdout=told, env=_surroundings())
     deadline = time.monotonic() + _PATIENCE
     while _READY not in Path("service.log").read_text():
