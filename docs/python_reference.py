@@ -31,7 +31,8 @@ def _linked(table: re.Match[str]) -> str:
 
 
 def _section(what: str, names: str) -> Iterator[str]:
-    yield f"\n## {what[:1].upper()}{what[1:]}\n"
+    place = what.replace(" ", "-").replace("'", "")  # "certify" is a name's own
+    yield f"\n## {what[:1].upper()}{what[1:]} {{ #for-{place} }}\n"
     for name in re.findall(r"\w+", names):
         yield from _entry(name)
 
