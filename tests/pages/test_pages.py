@@ -79,3 +79,8 @@ def test_what_the_readme_shows_its_claims_by_is_there():
             assert (ROOT / "benchmarks" / f"{words[-1]}.py").is_file(), command
         else:
             assert words[0] in COMMANDS, command
+
+
+def test_every_outcome_is_explained():
+    text = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    assert {one.name for one in sc.Outcome} == set(re.findall(r"^\| `([A-Z_]+)` \|", text, re.MULTILINE))
