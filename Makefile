@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
 
-.PHONY: setup demo quick test bench simulate evidence clean
+.PHONY: setup demo quick test bench simulate evidence docs docs-pictures clean
 
 setup: $(VENV)/.ready
 
@@ -41,5 +41,12 @@ simulate: setup
 evidence: setup
 	$(BIN)/python -m evidence.make $(ONLY)
 
+# Warnings are errors; look at it with: python -m http.server -d site
+docs: setup
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build
+
+docs-pictures: setup
+	$(BIN)/python -m docs.draw_pictures
+
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) demo site .pictures .pytest_cache .mypy_cache .ruff_cache .hypothesis
