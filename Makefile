@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
 
-.PHONY: setup demo quick test bench evidence clean
+.PHONY: setup demo quick test bench evidence release-check clean
 
 setup: $(VENV)/.ready
 
@@ -37,5 +37,9 @@ bench: setup
 evidence: setup
 	$(BIN)/python -m evidence.make $(ONLY)
 
+# Builds dist/, installs the wheel into an environment of its own, and tries it there without the checkout.
+release-check: setup
+	$(BIN)/python -m release.check
+
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
