@@ -23,7 +23,7 @@ classifier = sc.SmoothedClassifier(model.eval(), sc.Gaussian(0.25), num_classes=
 
 # One image: the largest radius that 100 + 5,000 votes prove, false with probability at most .001.
 certificate = classifier.certify(test.image(0), sc.FixedSample(n0=100, n=5_000), alpha=0.001)
-print(f"image 0: class {certificate.predicted} within {certificate.radius:.3f} ({certificate.outcome.value})")
+print(f"image 0: class {certificate.predicted} within {certificate.radius:.3f} ({certificate.outcome})")
 
 # A data set: three radii in one pass, as few votes as each image needs, in a folder that survives a crash.
 radii = (0, 0.25, 0.5)

@@ -27,4 +27,4 @@ print(classifier)
 # Any tensor, array or picture of Pillow of that shape; here a digit, enlarged and in three channels.
 image = sc.load_dataset("digits").image(0).repeat(3, 4, 4)
 certificate = classifier.certify(image, sc.Sequential(radius=0.1, max_samples=1_000))
-print(f"class {certificate.predicted}, radius {certificate.radius}: {certificate.outcome.value}")
+print(f"class {certificate.predicted}, radius {certificate.radius}: {certificate.outcome}")
