@@ -11,7 +11,7 @@ import smoothcert as sc
 RADIUS, LEAST = 0.25, 0.5  # the bar: share of images that must be proven right within that radius
 
 # What a training job leaves behind: a model, and a run of certificates. Here it is made; yours comes as an artefact.
-sc.train({"epochs": 2, "seed": 0, "batch_size": 256}, "models/release", resume=True, show_progress=False)
+sc.train({"epochs": 5, "seed": 0}, "models/release", resume=True, show_progress=False)
 sc.certify(
     sc.load_classifier("models/release"),
     sc.load_dataset("digits"),

@@ -5,7 +5,7 @@ import smoothcert as sc
 # Three checkpoints. Those of papers come by sc.import_checkpoint("checkpoint.pth.tar", "models/a", ..).
 folders = [f"models/member-{seed}" for seed in range(3)]
 for seed, folder in enumerate(folders):
-    sc.train({"epochs": 2, "seed": seed, "batch_size": 256}, folder, resume=True, show_progress=False)
+    sc.train({"epochs": 3, "seed": seed}, folder, resume=True, show_progress=False)
 
 # Folders of ensembles point to their members; the second stops asking where the first two members agree.
 sc.save_ensemble(folders, "models/soft", rule="soft")

@@ -11,7 +11,7 @@ import smoothcert as sc
 ENOUGH = 0.3  # radius in pixel units that lets the loop go on at once
 PATIENCE = 2.0  # seconds that it waits for one image at most
 
-sc.train({"epochs": 3, "seed": 0, "batch_size": 256}, "models/digits", show_progress=False)
+sc.train({"epochs": 5, "seed": 0}, "models/digits", show_progress=False)
 classifier, camera = sc.load_classifier("models/digits"), sc.load_dataset("digits")
 
 for number in range(4):  # the loop of your program: a camera, a queue, a sensor

@@ -5,7 +5,7 @@ import torch
 import smoothcert as sc
 
 # Stands for a file that somebody gave you. It takes pixels in [0, 1]; mean= and std= are for files that do not.
-sc.train({"epochs": 2, "seed": 0, "batch_size": 256}, "models/digits", show_progress=False)
+sc.train({"epochs": 3, "seed": 0}, "models/digits", show_progress=False)
 network, _ = sc.load_model("models/digits")
 torch.onnx.export(network, (torch.zeros(64, 1, 8, 8),), "net.onnx", external_data=False, verbose=False)
 

@@ -7,7 +7,7 @@ import sys
 
 import smoothcert as sc
 
-sc.train({"epochs": 2, "seed": 0, "batch_size": 256}, "models/digits", show_progress=False)
+sc.train({"epochs": 3, "seed": 0}, "models/digits", show_progress=False)
 classifier, test = sc.load_classifier("models/digits"), sc.load_dataset("digits")
 settings = {"procedure": sc.FixedSample(n0=64, n=1_000), "indices": range(20), "seed": 7, "engine": "torch"}
 

@@ -22,7 +22,7 @@ CHANGES = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 # Where the code behind an extra stands; those that are tools for working on the project have none.
 CODE = {"serve": "src", "ray": "src", "parquet": "src", "openvino": "src", "bench": "benchmarks"}
 TOOLS = {"dev", "docs"}
-IMPORTED_AS = {"adversarial-robustness-toolbox": "art"}
+IMPORTED_AS = {"adversarial-robustness-toolbox": "art", "pyarrow": "parquet"}  # pandas imports the latter
 
 
 def imported(folder):
