@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
 
-.PHONY: setup demo quick test bench simulate evidence docs docs-pictures clean
+.PHONY: setup demo quick test bench simulate evidence docs docs-pictures release-check clean
 
 setup: $(VENV)/.ready
 
@@ -48,5 +48,9 @@ docs: setup
 docs-pictures: setup
 	$(BIN)/python -m docs.draw_pictures
 
+# Builds dist/, installs the wheel into an environment of its own, and tries it there without the checkout.
+release-check: setup
+	$(BIN)/python -m release.check
+
 clean:
-	rm -rf $(VENV) demo site .pictures .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) build dist demo site .pictures .pytest_cache .mypy_cache .ruff_cache .hypothesis

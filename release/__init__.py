@@ -1,0 +1,1 @@
+"""What shows that a release can be installed and used without the repository."""
