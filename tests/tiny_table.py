@@ -16,7 +16,10 @@ parts:
     baseline: gaussian
     tables: [Table 1]
     rows:
-      gaussian: {label: Gaussian, members: {gaussian: 1}, published: {acr: 0.2, accuracy: [90, 50], over_seeds: [0.21, 0.01]}}
+      gaussian:
+        label: Gaussian
+        members: {gaussian: 1}
+        published: {acr: 0.2, accuracy: [90, 50], over_seeds: [0.21, 0.01]}
       stability: {members: {stability: 1}, published: {acr: 0.3, accuracy: [91, null, 12.5]}}
       soft: {members: {gaussian: 2}, rule: soft, published: {acr: 0.4}}
       hard: {members: {gaussian: 2}, rule: hard, published: {acr: 0.35}}

@@ -5,7 +5,7 @@ import pytest
 from smoothcert.training import train
 from smoothcert.workflows import table_names
 from smoothcert.workflows.reproducing import trainings
-from tests.tiny_table import TINY
+from tiny_table import TINY
 
 
 @pytest.fixture
@@ -73,7 +73,9 @@ def test_mistakes_are_told_in_one_sentence(smoothcert, refused, tmp_path, monkey
 
 def test_missing_data_is_named_by_its_path(smoothcert, refused, tmp_path):
     out = tmp_path / "out"
-    sentence = refused(smoothcert("reproduce", "mnist-methods", "--data-dir", tmp_path / "data", "--out", out))
+    sentence = refused(
+        smoothcert("reproduce", "mnist-methods", "--data-dir", tmp_path / "data", "--out", out)
+    )
     assert str(tmp_path / "data") in sentence
     assert "idx" in sentence
     assert not out.exists()

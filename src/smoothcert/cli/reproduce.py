@@ -17,7 +17,9 @@ from smoothcert.errors import InvalidArgumentError
 def reproduce(
     table: Annotated[
         str | None,
-        typer.Argument(metavar="[TABLE]", help="Name of a table, or a table file of your own; without it all are listed."),
+        typer.Argument(
+            metavar="[TABLE]", help="Name of a table, or a table file of your own; without it all are listed."
+        ),
     ] = None,
     budget: Annotated[
         str, typer.Option("--budget", help="minutes, hours, or paper: the paper's full settings.")
@@ -61,7 +63,9 @@ def reproduce(
     name = Path(table).stem if table.endswith(".yaml") else table
     home = Path("reproductions") / f"{name}-{budget}" if out is None else out
     if models is not None and not models.is_dir():
-        raise InvalidArgumentError(f"--models {models} is no folder; give the one that holds the trained networks")
+        raise InvalidArgumentError(
+            f"--models {models} is no folder; give the one that holds the trained networks"
+        )
     start = time.monotonic()
     try:
         found = workflows.reproduce(

@@ -4,7 +4,7 @@ import pytest
 
 from smoothcert.training import train
 from smoothcert.workflows.reproducing import trainings
-from tests.tiny_table import TINY
+from tiny_table import TINY
 
 
 @pytest.fixture

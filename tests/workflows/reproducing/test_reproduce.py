@@ -47,7 +47,15 @@ def test_published_and_own_stand_side_by_side(whole):
     made, out = whole["made"], whole["out"]
     assert sorted(whole["trained"]) == ["gaussian-0", "gaussian-1", "gaussian-2", "stability-0"]
     (part,) = made.parts
-    assert [row.name for row in part.rows] == ["gaussian", "stability", "soft", "hard", "fitted", "envelope", "staged"]
+    assert [row.name for row in part.rows] == [
+        "gaussian",
+        "stability",
+        "soft",
+        "hard",
+        "fitted",
+        "envelope",
+        "staged",
+    ]
     told = json.loads((out / "table.json").read_text())
     rows = {row["name"]: row for row in told["parts"][0]["rows"]}
     assert rows["gaussian"]["published"]["certified_accuracy"] == {"0.00": 0.9, "0.25": 0.5}
@@ -63,7 +71,8 @@ def test_published_and_own_stand_side_by_side(whole):
     assert set(rows["staged"]["own"]["figures"]) == {"sample_reduction", "consensus_rate", "returned_1"}
     assert rows["staged"]["own"]["figures"]["sample_reduction"] > 100
     members = [
-        sc.Run.open(out / "runs" / "sigma-0.25" / "members" / f"gaussian-{n}").average_radius() for n in (0, 1)
+        sc.Run.open(out / "runs" / "sigma-0.25" / "members" / f"gaussian-{n}").average_radius()
+        for n in (0, 1)
     ]
     assert rows["envelope"]["own"]["acr"] == max(members)
     assert rows["envelope"]["own"]["acr_interval"] is None
@@ -72,7 +81,12 @@ def test_published_and_own_stand_side_by_side(whole):
 def test_files_and_page_carry_the_table(whole):
     made, out = whole["made"], whole["out"]
     lines = (out / "table.md").read_text()
-    for line in ("Reproduced: no paper", "Scaled down: all networks", "published orders of ACR", "figures are made up"):
+    for line in (
+        "Reproduced: no paper",
+        "Scaled down: all networks",
+        "published orders of ACR",
+        "figures are made up",
+    ):
         assert line in lines
     with (out / "table.csv").open() as file:
         records = list(csv.DictReader(file))
@@ -90,7 +104,10 @@ def test_files_and_page_carry_the_table(whole):
 
 def test_what_was_scaled_down_is_told(whole):
     told = "; ".join(whole["made"].scaled_down)
-    assert "all networks: batch_size 100 instead of 32, epochs 1 instead of 20, training images 200 instead of all" in told
+    assert (
+        "all networks: batch_size 100 instead of 32, epochs 1 instead of 20, training images 200 instead of all"
+        in told
+    )
     assert "stability: lbd 1 instead of 2" in told
     assert "12 test images, every 2th from 0 on instead of 400" in told
     assert "200 votes instead of 100,000" in told
@@ -122,10 +139,7 @@ def test_stopped_at_each_step_it_ends_with_the_same_table(whole, tiny, here, tmp
             calls += 1
             if calls == stop_at:
                 raise Stopped
-            found = function(*args, **options)
-            if calls == -(stop_at or 0):
-                raise Stopped
-            return found
+            return function(*args, **options)
 
         return call
 
@@ -142,7 +156,7 @@ def test_stopped_at_each_step_it_ends_with_the_same_table(whole, tiny, here, tmp
     assert stop_at > len(STEPS)
     for name in ("table.json", "table.csv", "table.md"):
         assert (tmp_path / "out" / name).read_text() == (whole["out"] / name).read_text()
-    assert sorted(here) == whole["trained"] if sorted(whole["trained"]) == whole["trained"] else True
+    assert len(here) == len(set(here)) == 4  # nothing was trained twice
 
 
 @pytest.mark.slow
@@ -177,13 +191,15 @@ def test_other_models_are_told_by_what_they_are(whole, tiny, here, tmp_path):
     made = make(tiny, tmp_path / "out", models=given, only=["gaussian"])
     assert "gaussian: epochs 2 instead of 20, training images 200 instead of all" in made.scaled_down[0]
     sc.train(config.changed(sigma=0.5), tmp_path / "wide" / "gaussian")
-    with pytest.raises(InvalidArgumentError, match="trained for other noise than that of sigma-0.25"):
+    with pytest.raises(InvalidArgumentError, match=r"trained for other noise than that of sigma-0\.25"):
         make(tiny, tmp_path / "other", models=tmp_path / "wide", only=["gaussian"])
     assert not (tmp_path / "other").exists()
 
 
 def test_rows_and_budgets_that_there_are_not_are_refused(tiny, tmp_path):
-    with pytest.raises(InvalidArgumentError, match="has no row 'gauss' in sigma-0.25; known: gaussian, stability"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"has no row 'gauss' in sigma-0\.25; known: gaussian, stability"
+    ):
         make(tiny, tmp_path / "out", only=["gauss"])
     with pytest.raises(InvalidArgumentError, match="budget must be one of minutes, hours, paper, got 'days'"):
         make(tiny, tmp_path / "out", budget="days")

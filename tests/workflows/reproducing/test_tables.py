@@ -13,7 +13,7 @@ from smoothcert.workflows import list_tables, load_table, table_names
 from smoothcert.workflows.reproducing.estimate import estimate
 from smoothcert.workflows.reproducing.plan import make_plan
 from smoothcert.workflows.reproducing.scaled_down import scaled_down
-from tests.tiny_table import TINY
+from tiny_table import TINY
 
 load = cache(load_table)
 NAMES = table_names()
@@ -96,11 +96,13 @@ def test_the_listing_names_every_table_with_its_price():
     rows = list_tables()
     assert [row["name"] for row in rows] == list(NAMES)
     for row in rows:
-        assert all(re.fullmatch(r"[\d,]+ (min|h|days)", row[budget]) for budget in ("minutes", "hours", "paper"))
+        assert all(
+            re.fullmatch(r"[\d,]+ (min|h|days)", row[budget]) for budget in ("minutes", "hours", "paper")
+        )
 
 
 def test_unknown_names_are_answered_with_the_known_ones():
-    with pytest.raises(UnknownNameError, match="unknown table 'mnist'; known: .*mnist-methods"):
+    with pytest.raises(UnknownNameError, match=r"unknown table 'mnist'; known: .*mnist-methods"):
         load_table("mnist")
 
 
@@ -111,7 +113,11 @@ def test_unknown_names_are_answered_with_the_known_ones():
         ("{members: {stability: 1}", "{members: {other: 1}", "network 'other' is unknown"),
         ("accuracy: [90, 50]", "accuracy: [190, 50]", "less than or equal to 100"),
         ("accuracy: [80, 40]", "accuracy: [80, 40, 30]", "3 accuracies for 2 radii"),
-        ("tables: [Table 1, Table 2]", "tables: [Table 1, Table 2, Table 3]", "sigma-0.25|'Table 3' is covered"),
+        (
+            "tables: [Table 1, Table 2]",
+            "tables: [Table 1, Table 2, Table 3]",
+            "sigma-0.25|'Table 3' is covered",
+        ),
         ("baseline: gaussian", "baseline: gauss", "baseline 'gauss' is unknown"),
         ("sample_reduction: 20", "samples: 20", "figure 'samples' is unknown"),
         ("radius: 0.25", "radius: 0.3", "its radius 0.3 is none of the part's radii"),

@@ -77,7 +77,9 @@ def paper_table(table: PaperTable) -> str:
     """Return a table for a paper, and its notes below it."""
     rows = [[html_text(cell.plain) for cell in row] for row in table.rows]
     inner = _table("results", table.title, table.columns, rows)
-    region = f'class="scroll" tabindex="0" role="region" aria-label="{html_text(table.title)}, scrolls sideways"'
+    region = (
+        f'class="scroll" tabindex="0" role="region" aria-label="{html_text(table.title)}, scrolls sideways"'
+    )
     notes = "".join(f'<p class="small">{html_text(note)}</p>' for note in table.notes)
     return f"{SCROLL_HINT}<div {region}>{inner}</div>\n{notes}"
 

@@ -67,7 +67,9 @@ class Reproduction:
         """What was reproduced, what was scaled down, and which orders came out, a sentence each."""
         rows = sum(len(part.rows) for part in self.parts)
         places = ", ".join(part.name for part in self.parts)
-        first = f"Reproduced: {self.paper}, {listed(self.tables)}: {rows} rows ({places}), budget {self.budget}."
+        first = (
+            f"Reproduced: {self.paper}, {listed(self.tables)}: {rows} rows ({places}), budget {self.budget}."
+        )
         scaled = "; ".join(self.scaled_down)
         down = f"Scaled down: {scaled}." if scaled else "Nothing was scaled down from the paper's settings."
         return first, down, self.orders_line

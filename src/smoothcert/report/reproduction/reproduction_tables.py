@@ -72,21 +72,23 @@ def _against(row: ReproducedRow, part: ReproducedPart) -> Comparison | None:
     base = part.baseline_row
     if base is None or base is row or row.is_envelope or base.summary.asked != row.summary.asked:
         return None
-    return compare_summaries(
-        base.summary, row.summary, radii=part.radii, confidence=CONFIDENCE, common=False
-    )
+    return compare_summaries(base.summary, row.summary, radii=part.radii, confidence=CONFIDENCE, common=False)
 
 
 def _differences(compared: Comparison) -> list[str]:
-    ends = compared.acr_interval
-    acr = "" if ends is None else f"{float(floor_digits(ends[0], 3)):+.3f} to {float(ceil_digits(ends[1], 3)):+.3f}"
-    cells = [
-        ""
-        if one.interval is None
-        else f"{float(floor_digits(100 * one.interval[0], 1)):+.1f} to {float(ceil_digits(100 * one.interval[1], 1)):+.1f}"
+    """Return the intervals of the differences: of ACR, and in points of certified accuracy."""
+    points = [
+        None if one.interval is None else (100 * one.interval[0], 100 * one.interval[1])
         for one in compared.at
     ]
-    return [acr, *cells]
+    return [_signed(compared.acr_interval, _DIGITS), *(_signed(ends, 1) for ends in points)]
+
+
+def _signed(ends: tuple[float, float] | None, digits: int) -> str:
+    if ends is None:
+        return ""
+    low, high = float(floor_digits(ends[0], digits)), float(ceil_digits(ends[1], digits))
+    return f"{low:+.{digits}f} to {high:+.{digits}f}"
 
 
 def _figure(name: str, value: float | None) -> str:
@@ -124,8 +126,18 @@ def _records(part: ReproducedPart, figures: Sequence[str]) -> Iterator[dict[str,
         told = row.to_json(part.radii)
         published, own = told["published"], told["own"]
         low, high = own["acr_interval"] or (None, None)
-        record = {"part": part.name, "row": row.name, "tables": "; ".join(row.tables), "images": own["images"]}
-        record |= {"published_acr": published["acr"], "own_acr": own["acr"], "own_acr_low": low, "own_acr_high": high}
+        record = {
+            "part": part.name,
+            "row": row.name,
+            "tables": "; ".join(row.tables),
+            "images": own["images"],
+        }
+        record |= {
+            "published_acr": published["acr"],
+            "own_acr": own["acr"],
+            "own_acr_low": low,
+            "own_acr_high": high,
+        }
         for radius in map(radius_key, part.radii):
             ends = own["certified_accuracy_interval"][radius] or (None, None)
             record |= {
@@ -135,5 +147,8 @@ def _records(part: ReproducedPart, figures: Sequence[str]) -> Iterator[dict[str,
                 f"own_{radius}_high": ends[1],
             }
         for name in figures:
-            record |= {f"published_{name}": row.published.figures.get(name), f"own_{name}": row.figures.get(name)}
+            record |= {
+                f"published_{name}": row.published.figures.get(name),
+                f"own_{name}": row.figures.get(name),
+            }
         yield record

@@ -32,7 +32,9 @@ def load_table(name: str) -> TableFile:
         name: a name from `table_names`, or the path of a YAML file.
     """
     if not isinstance(name, str):
-        raise InvalidArgumentError(f"a table is asked for by its name or path, got {brief(name)}; give a text")
+        raise InvalidArgumentError(
+            f"a table is asked for by its name or path, got {brief(name)}; give a text"
+        )
     if name.endswith(_ENDING):
         path = Path(name)
         return _parsed(read_text(path, InvalidArgumentError, most=_MOST_BYTES), path.stem)
@@ -44,7 +46,9 @@ def load_table(name: str) -> TableFile:
 def _parsed(text: str, name: str) -> TableFile:
     content = parse_yaml(text, f"table {name!r}")
     if not isinstance(content, dict):
-        raise InvalidArgumentError(f"table {name!r} must be a table of settings, got {type(content).__name__}")
+        raise InvalidArgumentError(
+            f"table {name!r} must be a table of settings, got {type(content).__name__}"
+        )
     try:
         return TableFile.model_validate({"name": name, **content})
     except ValidationError as error:

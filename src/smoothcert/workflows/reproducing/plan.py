@@ -118,7 +118,9 @@ def make_plan(
     for name in chosen:
         rows += _rows_of(name, table.parts[name], given, only, left_out)
     if not rows:
-        raise InvalidArgumentError(f"table {table.name!r} has no row to make under budget {budget}; give other rows")
+        raise InvalidArgumentError(
+            f"table {table.name!r} has no row to make under budget {budget}; give other rows"
+        )
     return Plan(table, budget, tuple(rows), _trainings(table, given, rows, data_dir), tuple(left_out))
 
 
@@ -196,7 +198,9 @@ def _trainings(
 def _refuse_unknown(only: Collection[str], table: TableFile, parts: Collection[str]) -> None:
     known = [row for name in parts for row in table.parts[name].rows]
     for name in only:
-        if name not in known and name not in {f"{part}/{row}" for part in parts for row in table.parts[part].rows}:
+        if name not in known and name not in {
+            f"{part}/{row}" for part in parts for row in table.parts[part].rows
+        }:
             raise InvalidArgumentError(
                 f"table {table.name!r} has no row {brief(name)} in {', '.join(parts)}; known: "
                 f"{', '.join(dict.fromkeys(known))}"

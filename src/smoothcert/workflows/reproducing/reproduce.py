@@ -61,7 +61,8 @@ def reproduce(
     places = ModelPlaces(home, None if models is None else Path(models))
     train_all(plan.trainings, places, at_once=workers or usable_cores(), say=say)
     parts = tuple(
-        reproduce_part(plan, name, places, test=test, seed=seed, workers=workers, say=say) for name in plan.parts
+        reproduce_part(plan, name, places, test=test, seed=seed, workers=workers, say=say)
+        for name in plan.parts
     )
     made = Reproduction(
         found.name,

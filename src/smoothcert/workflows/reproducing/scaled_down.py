@@ -10,12 +10,28 @@ from smoothcert.training import TrainConfig
 from smoothcert.workflows.reproducing.plan import Plan, Training
 
 # Where a training came from, not what it was.
-_NOT_SETTINGS = {"seed", "data_dir", "recipe", "recipe_epochs", "packages", "digests", "precision", "model_code"}
-_WORDS = {"max_train_images": "training images", "model": "network", "lr": "learning rate", "milestones": "drops"}
+_NOT_SETTINGS = {
+    "seed",
+    "data_dir",
+    "recipe",
+    "recipe_epochs",
+    "packages",
+    "digests",
+    "precision",
+    "model_code",
+}
+_WORDS = {
+    "max_train_images": "training images",
+    "model": "network",
+    "lr": "learning rate",
+    "milestones": "drops",
+}
 _NONE = {"max_train_images": "all", "holdout": "the usual", "heads": "1"}
 
 
-def scaled_down(plan: Plan, used: Mapping[tuple[str, str], Mapping[str, Any]], images: int) -> tuple[str, ...]:
+def scaled_down(
+    plan: Plan, used: Mapping[tuple[str, str], Mapping[str, Any]], images: int
+) -> tuple[str, ...]:
     """Return the sentences; none where everything is as in the paper.
 
     Args:
@@ -57,7 +73,9 @@ def training_differences(training: Training, used: Mapping[str, Any]) -> Iterato
 
 
 def _plain(config: TrainConfig) -> dict[str, Any]:
-    values = {name: value for name, value in config.model_dump(mode="json").items() if name not in _NOT_SETTINGS}
+    values = {
+        name: value for name, value in config.model_dump(mode="json").items() if name not in _NOT_SETTINGS
+    }
     return {**values, **values.pop("settings", {})}
 
 

@@ -42,7 +42,12 @@ def _faults(table: TableFile) -> Iterator[str]:
         yield from _unknown(f"part {name}: baseline", [part.baseline] if part.baseline else (), part.rows)
         for label, row in part.rows.items():
             yield from (f"part {name}, row {label}: {fault}" for fault in _row_faults(row, part, table))
-    told = {one for part in table.parts.values() for row in part.rows.values() for one in _tables(row, part, table)}
+    told = {
+        one
+        for part in table.parts.values()
+        for row in part.rows.values()
+        for one in _tables(row, part, table)
+    }
     yield from (f"table {one!r} is covered by no row" for one in table.tables if one not in told)
     yield from _unknown("rows are of table", told, table.tables)
 

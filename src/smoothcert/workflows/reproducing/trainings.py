@@ -41,7 +41,9 @@ def train_all(
         f"training {len(left)} networks, {at_once} at once; {len(own) - len(left)} are trained already, {taken} are "
         "taken from the models given"
     )
-    left.sort(key=lambda one: -training_seconds(one.config))  # the longest first: the last one waits for nobody
+    left.sort(
+        key=lambda one: -training_seconds(one.config)
+    )  # the longest first: the last one waits for nobody
     pool = ThreadPoolExecutor(at_once)
     try:
         jobs = {
@@ -53,9 +55,7 @@ def train_all(
         pool.shutdown(cancel_futures=True)
 
 
-def _watch(
-    jobs: dict[Future[None], Training], places: ModelPlaces, say: Callable[[str], None]
-) -> None:
+def _watch(jobs: dict[Future[None], Training], places: ModelPlaces, say: Callable[[str], None]) -> None:
     """Show how far all trainings have come until the last ends; raise what one of them raised."""
     costs = {one.part + one.name: training_seconds(one.config) for one in jobs.values()}
     whole, waiting = sum(costs.values()) or 1.0, set(jobs)
