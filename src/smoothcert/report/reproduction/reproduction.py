@@ -7,8 +7,11 @@ from functools import cached_property
 from typing import Any
 
 from smoothcert.options import listed
+from smoothcert.report.comparing.compare import compare_summaries
+from smoothcert.report.comparing.comparison import Comparison
 from smoothcert.report.reproduction.orders import Order, Verdict, published_orders
 from smoothcert.report.reproduction.row import ReproducedRow
+from smoothcert.report.summary import CONFIDENCE
 
 _MOST_NAMED = 6  # orders that a sentence names
 
@@ -33,6 +36,21 @@ class ReproducedPart:
     def orders(self) -> tuple[Order, ...]:
         """What became of the published orders of ACR."""
         return published_orders(self.rows)
+
+    @cached_property
+    def against_baseline(self) -> dict[str, Comparison]:
+        """The paired comparisons with the baseline, by the names of the rows that can be compared with it."""
+        base = self.baseline_row
+        if base is None:
+            return {}
+        others = [row for row in self.rows if row is not base and not row.is_envelope]
+        return {
+            row.name: compare_summaries(
+                base.summary, row.summary, radii=self.radii, confidence=CONFIDENCE, common=False
+            )
+            for row in others
+            if row.summary.asked == base.summary.asked
+        }
 
     @property
     def baseline_row(self) -> ReproducedRow | None:

@@ -9,13 +9,11 @@ import numpy as np
 
 from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.radii import radius_key
-from smoothcert.report.comparing.compare import compare_summaries
 from smoothcert.report.comparing.comparison import Comparison
 from smoothcert.report.paper.paper_table import PaperTable, cells_of
 from smoothcert.report.reproduction.figures import FIGURES
 from smoothcert.report.reproduction.reproduction import ReproducedPart, Reproduction
 from smoothcert.report.reproduction.row import ReproducedRow
-from smoothcert.report.summary import CONFIDENCE
 from smoothcert.report.tables.accuracy_cells import mark_lines, percent, percent_up, share_cells
 from smoothcert.rounding import ceil_digits, floor_digits
 
@@ -62,17 +60,9 @@ def _lines(row: ReproducedRow, part: ReproducedPart, figures: Sequence[str]) -> 
         shares = row.accuracy_interval(grid)
         cells = ["" if one is None else f"{percent(one[0])}–{percent_up(one[1])}" for one in shares]
         yield ["", "95% interval", acr, *cells, *("" for _ in figures)]
-    against = _against(row, part)
+    against = part.against_baseline.get(row.name)
     if against is not None:
         yield ["", f"own - {part.baseline}", *_differences(against), *("" for _ in figures)]
-
-
-def _against(row: ReproducedRow, part: ReproducedPart) -> Comparison | None:
-    """Return the paired comparison with the baseline; None where there is nothing to compare."""
-    base = part.baseline_row
-    if base is None or base is row or row.is_envelope or base.summary.asked != row.summary.asked:
-        return None
-    return compare_summaries(base.summary, row.summary, radii=part.radii, confidence=CONFIDENCE, common=False)
 
 
 def _differences(compared: Comparison) -> list[str]:

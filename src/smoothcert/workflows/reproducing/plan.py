@@ -174,25 +174,19 @@ def _trainings(
 ) -> tuple[Training, ...]:
     """Return every network that some row needs, once."""
     place: Mapping[str, Any] = {} if data_dir is None else {"data_dir": data_dir}
-    found: dict[tuple[str, str], Training] = {}
+    most: dict[tuple[str, str], int] = {}
     for planned in rows:
         for network, count in planned.row.members.items():
-            entry, noise = table.networks[network], table.parts[planned.part].noise
-            for number in range(count):
-                name = f"{network}-{number}"
-                if (planned.part, name) in found:
-                    continue
-                seeded = {**place, "seed": number}
-                layers = (budget.training, budget.networks.get(network, {}), seeded)
-                found[planned.part, name] = Training(
-                    planned.part,
-                    name,
-                    network,
-                    number,
-                    entry.config(noise, *layers),
-                    entry.config(noise, seeded),
-                )
-    return tuple(found.values())
+            most[planned.part, network] = max(count, most.get((planned.part, network), 0))
+    found = []
+    for (part, network), count in most.items():
+        entry, noise = table.networks[network], table.parts[part].noise
+        own = entry.config(noise, budget.training, budget.networks.get(network, {}), place)
+        paper = entry.config(noise, place)
+        for number in range(count):
+            seeded = (own.changed(seed=number), paper.changed(seed=number))
+            found.append(Training(part, f"{network}-{number}", network, number, *seeded))
+    return tuple(found)
 
 
 def _refuse_unknown(only: Collection[str], table: TableFile, parts: Collection[str]) -> None:

@@ -120,4 +120,5 @@ def _write_page(made: Reproduction, plan: Plan, home: Path) -> None:
         title=f"{plan.table.about.rstrip('.')}: {made.paper}, made again",
         notes=[*made.lines, *made.deviations],
         tables=reproduction_tables(made),
+        radii=None if several else made.parts[0].radii,
     )

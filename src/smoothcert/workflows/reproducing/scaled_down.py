@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from smoothcert.options import listed
@@ -76,7 +77,8 @@ def _plain(config: TrainConfig) -> dict[str, Any]:
     values = {
         name: value for name, value in config.model_dump(mode="json").items() if name not in _NOT_SETTINGS
     }
-    return {**values, **values.pop("settings", {})}
+    del values["settings"]  # those of the method count with its defaults
+    return {**values, **asdict(config.objective())}
 
 
 def _shown(name: str, values: Mapping[str, Any]) -> str:
