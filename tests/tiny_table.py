@@ -44,7 +44,7 @@ budgets:
     most_members: 3
     images: {stop: 24, every: 2}
     votes: 200
-    training: {epochs: 1, max_train_images: 200, batch_size: 100}
+    training: {epochs: 2, max_train_images: 400, batch_size: 20}
     networks: {stability: {settings: {lbd: 1.0}}}
   hours:
     images: {stop: 24}

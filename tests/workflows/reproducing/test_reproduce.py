@@ -105,7 +105,7 @@ def test_files_and_page_carry_the_table(whole):
 def test_what_was_scaled_down_is_told(whole):
     told = "; ".join(whole["made"].scaled_down)
     assert (
-        "all networks: batch_size 100 instead of 32, epochs 1 instead of 20, training images 200 instead of all"
+        "all networks: batch_size 20 instead of 32, epochs 2 instead of 20, training images 400 instead of all"
         in told
     )
     assert "stability: lbd 1 instead of 2" in told
@@ -186,10 +186,10 @@ def test_models_that_were_trained_before_are_taken(whole, tiny, here, tmp_path):
 def test_other_models_are_told_by_what_they_are(whole, tiny, here, tmp_path):
     """What was scaled down comes from the folders: a model given may be another than the budget's."""
     given = tmp_path / "given"
-    config = sc.load_recipe("digits-gaussian").config(sigma=0.25, seed=0, epochs=2, max_train_images=200)
+    config = sc.load_recipe("digits-gaussian").config(sigma=0.25, seed=0, epochs=3, max_train_images=200)
     sc.train(config, given / "gaussian")
     made = make(tiny, tmp_path / "out", models=given, only=["gaussian"])
-    assert "gaussian: epochs 2 instead of 20, training images 200 instead of all" in made.scaled_down[0]
+    assert "gaussian: epochs 3 instead of 20, training images 200 instead of all" in made.scaled_down[0]
     sc.train(config.changed(sigma=0.5), tmp_path / "wide" / "gaussian")
     with pytest.raises(InvalidArgumentError, match=r"trained for other noise than that of sigma-0\.25"):
         make(tiny, tmp_path / "other", models=tmp_path / "wide", only=["gaussian"])
