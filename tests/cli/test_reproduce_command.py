@@ -77,5 +77,5 @@ def test_missing_data_is_named_by_its_path(smoothcert, refused, tmp_path):
         smoothcert("reproduce", "mnist-methods", "--data-dir", tmp_path / "data", "--out", out)
     )
     assert str(tmp_path / "data") in sentence
-    assert "idx" in sentence
+    assert "give the folder of mnist's files (from https://" in sentence
     assert not out.exists()

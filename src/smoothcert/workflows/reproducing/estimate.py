@@ -38,8 +38,13 @@ class Estimate:
 
 def estimate(plan: Plan) -> Estimate:
     """Return about what a plan costs, nothing of it being done yet."""
-    training = {(one.part, one.name): training_seconds(one.config) for one in plan.trainings}
-    models = {(one.part, one.name): _multiply_adds(one.config) for one in plan.trainings}
+    kinds = {
+        (one.part, one.network): one.config for one in plan.trainings
+    }  # members differ in their seed alone
+    seconds = {kind: training_seconds(config) for kind, config in kinds.items()}
+    work_of = {kind: _multiply_adds(config) for kind, config in kinds.items()}
+    training = {(one.part, one.name): seconds[one.part, one.network] for one in plan.trainings}
+    models = {(one.part, one.name): work_of[one.part, one.network] for one in plan.trainings}
     work = sum(_row_work(plan, row, models) for row in plan.rows)
     return Estimate(training, work / _VOTING_RATE)
 

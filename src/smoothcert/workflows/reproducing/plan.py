@@ -27,7 +27,7 @@ class Training:
         network: name of the network in the table file.
         number: of the member, from 0 on; it is the seed.
         config: by which it is trained under the budget.
-        published: by which the paper trained it.
+        published: by which the paper trained it, without a seed.
     """
 
     part: str
@@ -184,8 +184,8 @@ def _trainings(
         own = entry.config(noise, budget.training, budget.networks.get(network, {}), place)
         paper = entry.config(noise, place)
         for number in range(count):
-            seeded = (own.changed(seed=number), paper.changed(seed=number))
-            found.append(Training(part, f"{network}-{number}", network, number, *seeded))
+            seeded = own.model_copy(update={"seed": number})
+            found.append(Training(part, f"{network}-{number}", network, number, seeded, paper))
     return tuple(found)
 
 
