@@ -40,6 +40,7 @@ def whole(once, tiny, here, tmp_path_factory):
     if not once:
         out = tmp_path_factory.mktemp("whole")
         once |= {"made": make(tiny, out), "out": out, "trained": list(here)}
+        here.clear()
     return once
 
 
