@@ -50,7 +50,7 @@ class Figure:
 def _returned(stage: int) -> Figure:
     def of(evidence: Evidence) -> float | None:
         ended = evidence.run.cost.get("returned_by_phase", {}).get(f"stage-{stage}", {})
-        return 100 * sum(ended.values())
+        return 100.0 * float(sum(ended.values()))
 
     return Figure(f"ASR{stage} %", f"ASR{stage}: images returned in stage {stage}.", of, 1)
 

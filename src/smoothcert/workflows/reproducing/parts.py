@@ -9,6 +9,7 @@ from smoothcert.data import Dataset
 from smoothcert.folders import read_card
 from smoothcert.networks import describe_model
 from smoothcert.report import FIGURES, Evidence, ReproducedPart, ReproducedRow, Summary
+from smoothcert.training import TrainConfig
 from smoothcert.workflows.reproducing.certifying import Certifier, Job
 from smoothcert.workflows.reproducing.classifiers import build_classifier, member_folders
 from smoothcert.workflows.reproducing.model_places import ModelPlaces
@@ -50,7 +51,7 @@ def reproduce_part(
         for row in rows
         if not row.row.envelope
     ]
-    runs = {row: (run,) for row, run in certifier.rows(jobs).items()}
+    runs: dict[str, tuple[Summary, ...]] = {row: (run,) for row, run in certifier.rows(jobs).items()}
     for row in rows:
         if row.row.envelope:
             folders = member_folders(plan, row, places)
@@ -81,10 +82,8 @@ def _row(
 
 def _evidence(run: Summary, reference: Summary | None, members: list[Path]) -> Evidence:
     cards = [read_card(folder) for folder in members]
-    works = [
-        describe_model(str(card.training["model"]), card.heads, card.training.get("split")).multiply_adds
-        for card in cards
-    ]
+    trainings = [TrainConfig(**card.training) for card in cards]
+    works = [describe_model(one.model, one.heads, one.split).multiply_adds for one in trainings]
     seconds = [card.metrics.get("seconds") for card in cards]
     known = [one for one in seconds if one is not None]
     return Evidence(
@@ -92,5 +91,5 @@ def _evidence(run: Summary, reference: Summary | None, members: list[Path]) -> E
         reference,
         multiply_adds=sum(works),
         training_seconds=sum(known) if len(known) == len(cards) else None,
-        epochs=sum(int(str(card.training["epochs"])) for card in cards) // len(cards),
+        epochs=trainings[0].epochs,
     )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
 from smoothcert.options import listed
-from smoothcert.training import TrainConfig
+from smoothcert.training import TrainConfig, hyper_parameters
 from smoothcert.workflows.reproducing.plan import Plan, Training
 
 # Where a training came from, not what it was.
@@ -55,9 +54,9 @@ def _trainings(plan: Plan, used: Mapping[tuple[str, str], Mapping[str, Any]]) ->
     groups: dict[tuple[str, ...], list[str]] = {}
     for difference, networks in by_difference.items():
         groups.setdefault(tuple(networks), []).append(difference)
-    for networks, differences in groups.items():
-        shared = len(networks) == len(everybody) > 1
-        yield f"{'all networks' if shared else listed(networks)}: {', '.join(differences)}"
+    for group, differences in groups.items():
+        shared = len(group) == len(everybody) > 1
+        yield f"{'all networks' if shared else listed(group)}: {', '.join(differences)}"
 
 
 def training_differences(training: Training, used: Mapping[str, Any]) -> Iterator[str]:
@@ -78,7 +77,8 @@ def _plain(config: TrainConfig) -> dict[str, Any]:
         name: value for name, value in config.model_dump(mode="json").items() if name not in _NOT_SETTINGS
     }
     del values["settings"]  # those of the method count with its defaults
-    return {**values, **asdict(config.objective())}
+    method = config.objective()
+    return {**values, **{name: getattr(method, name) for name in hyper_parameters(config.method)}}
 
 
 def _shown(name: str, values: Mapping[str, Any]) -> str:

@@ -36,12 +36,12 @@ def _faults(table: TableFile) -> Iterator[str]:
     paper = table.budgets["paper"]
     if paper.parts or paper.leave_out or paper.most_members or paper.training or paper.networks:
         yield "budget paper leaves nothing out and changes no training"
-    for name, part in table.parts.items():
+    for place, part in table.parts.items():
         if list(part.radii) != sorted(set(part.radii)):
-            yield f"part {name}: radii must increase"
-        yield from _unknown(f"part {name}: baseline", [part.baseline] if part.baseline else (), part.rows)
+            yield f"part {place}: radii must increase"
+        yield from _unknown(f"part {place}: baseline", [part.baseline] if part.baseline else (), part.rows)
         for label, row in part.rows.items():
-            yield from (f"part {name}, row {label}: {fault}" for fault in _row_faults(row, part, table))
+            yield from (f"part {place}, row {label}: {fault}" for fault in _row_faults(row, part, table))
     told = {
         one
         for part in table.parts.values()
