@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 export OMP_NUM_THREADS := 1
 export MPLBACKEND := agg
 
-.PHONY: setup demo quick test bench evidence clean
+.PHONY: setup demo quick test bench simulate evidence clean
 
 setup: $(VENV)/.ready
 
@@ -33,6 +33,10 @@ test: setup
 bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[bench]"
 	env -u OMP_NUM_THREADS $(BIN)/python -m benchmarks.run $(if $(ONLY),--only $(ONLY))
+
+# From costs that `python -m benchmarks.simulation.measure` has measured: the figure and tables of docs/capacity.md.
+simulate: setup
+	$(BIN)/python -m benchmarks.simulation.run
 
 evidence: setup
 	$(BIN)/python -m evidence.make $(ONLY)

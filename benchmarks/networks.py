@@ -66,10 +66,16 @@ def resnet(depth: int) -> nn.Module:
     return settle(model, (3, 32, 32))
 
 
+def resnet50() -> nn.Module:
+    """Return a residual network for 224x224 images of 1,000 classes."""
+    return settle(sc.create_model("resnet50", num_classes=1_000), (3, 224, 224), passes=1, rows=16)
+
+
 NETWORKS: dict[str, tuple[tuple[int, ...], Callable[[], nn.Module]]] = {
     "lenet": ((1, 28, 28), lenet),
     "resnet20": ((3, 32, 32), lambda: resnet(20)),
     "resnet110": ((3, 32, 32), lambda: resnet(110)),
+    "resnet50": ((3, 224, 224), resnet50),
     "ensemble5": ((3, 32, 32), lambda: sc.VotingEnsemble([resnet(20) for _ in range(5)])),
 }
 
@@ -85,8 +91,9 @@ def load(name: str) -> Network:
 class Planted(nn.Module):
     """A network whose votes follow a plan: its whole cost, but the mean brightness decides the class.
 
-    An image of brightness 1/2 + m/28 gets class 1 with probability Phi(m/sigma) under Gaussian noise; see
-    `planted_images`. The network's own logits still enter, too small to matter, so no engine can leave them out.
+    An image of n values and brightness 1/2 + m/sqrt(n) gets class 1 with probability Phi(m/sigma) under Gaussian
+    noise; see `planted_images`. The network's own logits still enter, too small to matter, so no engine can leave
+    them out.
 
     Args:
         network: whose cost is paid.
@@ -106,8 +113,14 @@ class Planted(nn.Module):
         return sides + 1e-6 * own
 
 
-def planted_images(p: ArrayLike, sigma: float) -> NDArray[np.float32]:
-    """Return 1x28x28 images to which a `Planted` LeNet gives class 1 with probabilities p under the noise."""
+def planted_images(p: ArrayLike, sigma: float, shape: tuple[int, ...] = (1, 28, 28)) -> NDArray[np.float32]:
+    """Return images to which a `Planted` network gives class 1 with probabilities p under the noise.
+
+    Args:
+        p: one probability per image.
+        sigma: standard deviation of the noise, in pixel units.
+        shape: of one image.
+    """
     margins = sigma * np.clip(ndtri(np.asarray(p, dtype=np.float64)), -_LARGEST_MARGIN, _LARGEST_MARGIN)
-    brightness = (0.5 + margins / 28).astype(np.float32)
-    return np.broadcast_to(brightness[:, None, None, None], (len(brightness), 1, 28, 28)).copy()
+    brightness = (0.5 + margins / np.prod(shape) ** 0.5).astype(np.float32)
+    return np.broadcast_to(brightness[:, None, None, None], (len(brightness), *shape)).copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -68,13 +69,20 @@ class Ours:
         )
         return Claim(certificate.predicted, certificate.radius, certificate.samples)
 
-    def certify_many(self, dataset: sc.Dataset, procedure: Procedure, out: Path | None = None) -> sc.Run:
-        """Certify all images of a data set.
+    def certify_many(
+        self,
+        dataset: sc.Dataset,
+        procedure: Procedure,
+        out: Path | None = None,
+        indices: Sequence[int] | None = None,
+    ) -> sc.Run:
+        """Certify the images of a data set.
 
         Args:
             dataset: images and labels.
             procedure: how to spend votes.
             out: run folder; None keeps the run in memory.
+            indices: which images; None: all.
         """
         return sc.certify(
             self.classifier,
@@ -85,6 +93,7 @@ class Ours:
             engine=self.engine.engine_name,
             workers=self.workers,
             out=out,
+            indices=indices,
             show_progress=False,
         )
 

@@ -114,7 +114,7 @@ class Settings:
     bfloat16_repetitions: int = 3
     cluster_network: str = "resnet20"
     cluster_repetitions: int = 5
-    cluster_seconds: float = 6.0
+    cluster_seconds: float = 15.0
     serving_clients: int = 64
     serving_seconds: float = 60.0
     serving_votes: int = 10_000

@@ -6,6 +6,7 @@ What lies between the two is what the scheduler is for: batches that stay full w
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,20 +27,34 @@ from smoothcert.certificates.procedure import Procedure
 MOST_RATIO = 1.2
 
 
-def planted_dataset(shares: Shares) -> sc.Dataset:
-    """Return images on which a `Planted` LeNet has these vote shares (shares below 1/2 count as 1/2)."""
-    images = planted_images(np.maximum(shares.p, 0.5), SIGMA)
+def planted_dataset(shares: Shares, shape: tuple[int, ...] = (1, 28, 28)) -> sc.Dataset:
+    """Return images on which a `Planted` network has these vote shares (shares below 1/2 count as 1/2).
+
+    Args:
+        shares: one per image.
+        shape: of one image.
+    """
+    images = planted_images(np.maximum(shares.p, 0.5), SIGMA, shape)
     return sc.Dataset.from_arrays(
         images, np.ones(len(images), dtype=np.int64), name="planted", class_names=[str(c) for c in range(10)]
     )
 
 
-def certifies(ours: Ours, dataset: sc.Dataset, procedure: Procedure) -> Draw:
-    """Return the work of certifying a data set into a run folder, as a user does; the folder is thrown away."""
+def certifies(
+    ours: Ours, dataset: sc.Dataset, procedure: Procedure, indices: Sequence[int] | None = None
+) -> Draw:
+    """Return the work of certifying a data set into a run folder, as a user does; the folder is thrown away.
+
+    Args:
+        ours: the classifier, warm.
+        dataset: images and labels.
+        procedure: how to spend votes.
+        indices: which images; None: all.
+    """
 
     def draw() -> int:
         with tempfile.TemporaryDirectory() as folder:
-            return votes_of(ours.certify_many(dataset, procedure, Path(folder) / "run"))
+            return votes_of(ours.certify_many(dataset, procedure, Path(folder) / "run", indices))
 
     return draw
 

@@ -9,7 +9,7 @@ from pathlib import Path
 SOURCE = Path(__file__).resolve().parents[1] / "src" / "smoothcert"
 GROUND_FLOOR = (
     {"errors", "on_demand"},
-    {"visible"},
+    {"visible", "amounts"},
     {
         "registry",
         "seeding",

@@ -13,6 +13,7 @@ PIECES = (
     "guarantee",
     "demo_figures",
     "p_a_mnist_lenet",
+    "p_a_cifar10_resnet110",
     "digits_methods",
     "mnist_methods",
     "ensembles",
@@ -24,6 +25,7 @@ PIECES = (
     "attacks",
     "norms",
     "many_images",
+    "killed_cluster",
 )
 
 

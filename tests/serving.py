@@ -74,7 +74,7 @@ def served(models, store, *, limits=None, keys=None, forget_images=False, hosts=
     with folder.held() as secret, _bound("127.0.0.1", 0) as sock:
         app = _app(models, folder, secret, options, keys or ApiKeys(), telling, holder)
         started = threading.Event()
-        server = _Server(app, holder, started.set)
+        server = _Server(app, options.limits, holder, started.set)
         thread = threading.Thread(target=lambda: server.run(sockets=[sock]))
         thread.start()
         try:

@@ -5,6 +5,7 @@ probability is the law's distribution function at the margin, and the true radiu
 """
 
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import torch
@@ -12,7 +13,7 @@ from scipy.stats import binom, laplace, norm, uniform
 from torch import nn
 
 import smoothcert as sc
-from smoothcert.bounds import Boundary, clopper_pearson_lower
+from smoothcert.bounds import Boundary, clopper_pearson_lower, operate
 from smoothcert.bounds.boundary import first_true
 from smoothcert.certificates.boundary_plan import BoundaryPlan
 from smoothcert.certificates.certificate import Verdict
@@ -87,12 +88,42 @@ class HalfSpace(nn.Module):
         return self.slope * torch.stack([-score, score], dim=1)
 
 
-def certify_often(model, noise, procedure, *, times, alpha, seed, on_nan="raise"):
-    """Certify the same point `times` times with independent noise; return the run's results."""
+def run_often(model, noise, procedure, *, times, alpha, seed, on_nan="raise"):
+    """Certify the same point `times` times with independent noise; return the run."""
     classifier = sc.SmoothedClassifier(model, noise, 2, on_nan=on_nan)
     points = np.full((times, 1), CENTRE, dtype=np.float32)
     dataset = sc.Dataset.from_arrays(points, np.ones(times, dtype=np.int64))
-    return sc.certify(classifier, dataset, procedure=procedure, alpha=alpha, seed=seed, workers=1).results
+    return sc.certify(classifier, dataset, procedure=procedure, alpha=alpha, seed=seed, workers=1)
+
+
+def certify_often(model, noise, procedure, **how):
+    """Return the results of `run_often`."""
+    return run_often(model, noise, procedure, **how).results
+
+
+def certificates_often(model, noise, procedure, **how):
+    """Return class, radius, votes by class and number of votes of each of the certificates of `run_often`."""
+    run = run_often(model, noise, procedure, **how)
+    counts = [(one.votes.tolist(), one.drawn) for one in run.final_counts]
+    return list(zip(run.results.predicted.tolist(), run.results.radius.tolist(), counts, strict=True))
+
+
+def assert_votes_of_the_half_space(model, margin, noise, procedure, **how):
+    """Check that a model's certificates are, vote by vote, those of the half-space whose truth is known."""
+    assert certificates_often(model, noise, procedure, **how) == _of_half_space(
+        margin, noise, procedure, **how
+    )
+
+
+@cache
+def _of_half_space(margin, noise, procedure, **how):
+    return certificates_often(half_space(margin), noise, procedure, **how)
+
+
+def exact_chance(procedure, noise, p, alpha=ALPHA):
+    """Chance that a procedure certifies the largest of its radii where the class has probability p; no sampling."""
+    (*_, boundary) = procedure.plan(noise, alpha).boundaries
+    return operate(boundary, p).certified
 
 
 def most_errors(times, alpha):

@@ -15,7 +15,7 @@ from scipy.stats import binom, norm
 
 import smoothcert as sc
 from smoothcert.bounds import operate
-from truth import ALPHA, TARGETED, UNTARGETED, N, most_errors
+from truth import ALPHA, TARGETED, UNTARGETED, N, exact_chance, most_errors
 
 KEEP, PIXELS, TRUTH, TIMES = 0.8, 3, 2, 1_000
 L0, GRID = sc.DiscreteReplacement(KEEP), sc.GridGaussian(0.25)
@@ -84,9 +84,7 @@ def test_no_counting_classifier_has_less_than_its_radius(p, pixels):
 
 
 def chance(name, noise, radius, p):
-    """Exact chance that a procedure certifies `radius` where the class has probability p."""
-    (*_, boundary) = TARGETED[name](radius).plan(noise, ALPHA).boundaries
-    return operate(boundary, p).certified
+    return exact_chance(TARGETED[name](radius), noise, p)
 
 
 @pytest.mark.parametrize("name", TARGETED)

@@ -253,7 +253,7 @@ def test_an_unfinished_run_is_called_that(smoothcert, run_folder, tmp_path):
     assert json.loads(smoothcert("analyze", copied, "--json")[1])[0]["missing_images"] == 1
     code, _, err = smoothcert("export", copied)
     assert code == 0
-    assert "unfinished, 1 images are missing" in err
+    assert "unfinished, 1 image missing" in err
     assert "unfinished" not in smoothcert("analyze", run_folder)[1]
 
 

@@ -51,6 +51,7 @@ def test_from_a_plan_to_a_merged_run(model, tmp_path, monkeypatch):
     how = ("--first", 6, "--n0", 20, "--n", 64, "--workers", 1)
     said = run("certify", model, *how, "--plan", "plan.json").stdout
     assert "6 images" in said
+    assert "--shard 1/6" in " ".join(said.split())  # no more shards than images
     assert "holds the secret seed" in " ".join(said.split())
     for number in (1, 2):
         out = f"shard-{number}"
@@ -73,6 +74,14 @@ def test_from_a_plan_to_a_merged_run(model, tmp_path, monkeypatch):
         ("finished", 6, None),
     ]
     assert seed not in json.dumps(told)
+
+
+@pytest.mark.parametrize("words", [("models/a",), ("net.py:make", "--first", 3), ("runs", "models/a")])
+def test_a_model_that_ray_took_for_an_address_is_told(words):
+    with pytest.raises(
+        InvalidArgumentError, match=r"--ray took .* if it is the model or the run, write that first"
+    ):
+        run("certify", "--ray", *words, "--out", "run")
 
 
 def test_stopped_by_a_limit_it_says_so_and_how_to_go_on(model, tmp_path, monkeypatch):

@@ -89,6 +89,14 @@ def test_a_model_that_was_moved_is_given_by_its_folder(runs, model_folder, tmp_p
     assert "architecture convnet" in (tmp_path / "p.html").read_text()
 
 
+def test_copies_of_one_model_are_that_model(runs, model_folder, tmp_path):
+    copies = [shutil.copytree(model_folder, tmp_path / name) for name in ("one", "other")]
+    words = [word for copy in copies for word in ("--model", copy)]
+    done = invoke(runs / "a", *words, "--gap-copies", "0", "--out", tmp_path / "p.html")
+    assert done.exit_code == 0, done.output
+    assert "architecture convnet" in (tmp_path / "p.html").read_text()
+
+
 def test_a_table_of_costs_without_models_ends_nothing_else(runs, tmp_path):
     done = invoke(runs / "log.tsv", "--costs", "--markdown", tmp_path / "t.md", "--out", tmp_path / "p.html")
     assert done.exit_code == 0, done.output

@@ -8,8 +8,9 @@ import zlib
 import numpy as np
 import pytest
 
+import smoothcert as sc
 from made_up import idx
-from smoothcert.data import parse_subset, read_idx
+from smoothcert.data import npz, parse_subset, read_idx
 from smoothcert.data.files import checked_labels
 from smoothcert.data.picture import RANDOM_CROP_NUMBERS, decode_picture
 from smoothcert.data.safe_pickle import read_pickle
@@ -89,6 +90,47 @@ def test_pickles_that_ask_for_gigabytes(tmp_path, content, message):
     (tmp_path / "batch").write_bytes(content)
     with pytest.raises(DataError, match=message):
         read_pickle(tmp_path / "batch")
+
+
+def bomb(path, images):
+    """Write an archive whose images are zeros, packed to next to nothing."""
+    np.savez_compressed(
+        path, images=np.zeros(images, dtype=np.uint8), labels=np.zeros(images[0], dtype=np.int64)
+    )
+    return path
+
+
+def test_an_archive_of_zeros_is_refused_before_it_is_unpacked(tmp_path, monkeypatch):
+    monkeypatch.setattr(npz, "MOST_DATA_BYTES", 2**20)
+    path = bomb(tmp_path / "bomb.npz", (1_000, 1, 64, 64))
+    assert path.stat().st_size < 20_000
+    monkeypatch.setattr(npz, "_read", lambda *_: pytest.fail("it was unpacked"))
+    with pytest.raises(
+        DataError, match=r"would take 4,10\d,\d{3} in memory, .* write it again with numpy.savez,"
+    ):
+        sc.load_dataset(path)
+
+
+def test_archives_that_say_little_are_read_no_further(tmp_path):
+    """What the directory of the archive says is believed in neither direction."""
+    path = bomb(tmp_path / "bomb.npz", (1_000, 1, 64, 64))
+    content = path.read_bytes()
+    size = struct.pack("<I", 4_096_000 + 128)
+    assert size in content
+    path.write_bytes(content.replace(size, struct.pack("<I", 1_000)))
+    with pytest.raises(DataError, match=r"array images of .* cannot be read"):
+        sc.load_dataset(path)
+
+
+def test_archives_that_are_packed_as_images_are_read(tmp_path, monkeypatch):
+    monkeypatch.setattr(npz, "MOST_DATA_BYTES", 2**10)
+    images = np.random.default_rng(0).integers(0, 2, (50, 1, 16, 16), dtype=np.uint8) * 255
+    np.savez_compressed(tmp_path / "a.npz", images=images, labels=np.arange(50) % 10)
+    assert (np.asarray(sc.load_dataset(tmp_path / "a.npz").images) == images).all()
+    bomb(tmp_path / "zeros.npz", (50, 1, 16, 16))
+    with np.load(tmp_path / "zeros.npz") as arrays:
+        np.savez(tmp_path / "zeros.npz", **arrays)  # as the message says
+    assert len(sc.load_dataset(tmp_path / "zeros.npz")) == 50
 
 
 def test_labels_in_labels_are_not_laid_out(tmp_path):

@@ -32,7 +32,9 @@ def test_workers_are_a_positive_integer(workers):
             kind(workers=workers)
 
 
-@pytest.mark.parametrize("address", ["ray://head:10001", "", 6379])
+@pytest.mark.parametrize(
+    "address", ["ray://head:10001", "", 6379, "models/a", "net.py:make", ":1", "h:123456"]
+)
 def test_an_address_is_that_of_the_head(address):
     with pytest.raises(InvalidArgumentError, match="address must be host:port"):
         sc.RayExecution(address)

@@ -1,10 +1,13 @@
 """A package with one file, installed for one process by an entry point."""
 
+import atexit
+import functools
 import json
 import os
-import subprocess
-import sys
+import tempfile
 from pathlib import Path
+
+from extension.warm_python import WarmPython
 
 SOURCE = Path(__file__).parents[2] / "src"
 PACKAGE, VERSION = "outside", "1.2"
@@ -49,21 +52,24 @@ def install(site, group, file, code):
 
 def python(site, code, *arguments, columns=80):
     """Run code in a process that has the package; return what it prints."""
-    paths = [str(site), str(SOURCE)]
-    done = subprocess.run(
-        [sys.executable, "-c", code, *arguments],
-        capture_output=True,
-        text=True,
-        env={
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(paths),
-            "COLUMNS": str(columns),
-            "OMP_NUM_THREADS": "1",
-        },
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
+    settings = {
+        "PYTHONPATH": os.pathsep.join([str(site), str(SOURCE)]),
+        "COLUMNS": str(columns),
+        "OMP_NUM_THREADS": "1",
+    }
+    code, out, err = warm_python().run(code, arguments, settings)
+    assert code == 0, err
+    return out
+
+
+@functools.cache
+def warm_python():
+    """One for all tests of this process."""
+    folder = tempfile.TemporaryDirectory()
+    warm = WarmPython(Path(folder.name))
+    atexit.register(folder.cleanup)
+    atexit.register(warm.close)  # before the folder goes
+    return warm
 
 
 def commands(site, *lines, columns=80):

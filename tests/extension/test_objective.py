@@ -2,10 +2,11 @@
 
 import json
 import os
-import subprocess
-import sys
+from types import SimpleNamespace
 
 import pytest
+
+from extension.installing import SOURCE, warm_python
 
 LABEL_SMOOTHING = '''
 from dataclasses import dataclass
@@ -63,17 +64,13 @@ def run(tmp_path):
     home = tmp_path / "site"
     write_package(home)
     (tmp_path / "own.yaml").write_text(RECIPE)
-    path = os.pathsep.join([str(home), *filter(None, [os.environ.get("PYTHONPATH")])])
+    path = os.pathsep.join([str(home), str(SOURCE)])
 
-    def run(*arguments):
-        done = subprocess.run(
-            [sys.executable, *arguments],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    def run(option, code, *arguments):
+        code = f"import runpy; runpy.run_module({code!r}, run_name='__main__')" if option == "-m" else code
+        there = f"import os; os.chdir({str(tmp_path)!r})\n{code}"
+        done = SimpleNamespace()
+        done.returncode, done.stdout, done.stderr = warm_python().run(there, arguments, {"PYTHONPATH": path})
         assert "Traceback" not in done.stderr, done.stderr
         return done
 

@@ -12,6 +12,7 @@ from smoothcert.certificates.reach import Reach
 from smoothcert.report import Summary, common_grid, print_summaries
 from smoothcert.report.members import curves_of, members_to_json
 from smoothcert.report.tables.cost_columns import time_factor
+from smoothcert.report.wording import describe_indices
 from smoothcert.workflows import certify_panel
 from truth import CENTRE, HalfSpace, half_space
 
@@ -130,3 +131,11 @@ def test_both_stand_in_the_table(capsys, monkeypatch):
     area = members_to_json(summaries[2], summaries)["upper_envelope"]["area_under_curve"]
     assert rows_of(out)["area"][2] == f"{math.floor(area * 1e5) / 1e5:.5f}"
     assert "Its ACR is the best member's, as papers count it" in out
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"),
+    [([4], "image 4"), (range(0, 9, 3), "images 0 to 6, every 3rd"), (range(5), "images 0 to 4")],
+)
+def test_chosen_images_are_told_in_words(chosen, told):
+    assert describe_indices(np.array(chosen)) == told

@@ -100,7 +100,9 @@ def test_gaps_are_named_and_may_be_filled_later(pieces, tmp_path):
     assert content(out) == content(pieces / "whole")
     again = shutil.copytree(pieces / "3", tmp_path / "3")
     change(again, "DELETE FROM certificates WHERE idx = 11")
-    with pytest.raises(StoreError, match=r"1 images .* \(11\); every shard is among them, but not finished"):
+    with pytest.raises(
+        StoreError, match=r"1 image is in none .* \(11\); every shard is among them, but not finished"
+    ):
         sc.merge_runs([*folders(pieces, 1, 2), again], tmp_path / "other")
 
 
@@ -227,7 +229,7 @@ def test_a_run_is_extended_by_more_images(pieces, tmp_path):
         sc.merge_runs([tmp_path / "first", tmp_path / "twice"], tmp_path / "other")
 
 
-def test_failures_are_merged_and_give_way_to_certificates(pieces, tmp_path):
+def test_failures_are_merged_and_give_way_to_certificates(pieces, tmp_path, capsys):
     planned(tmp_path / "plan.json", Picky())
     for number in (1, 2):
         drawn(tmp_path / "plan.json", f"{number}/2", tmp_path / str(number), Picky())
@@ -241,8 +243,15 @@ def test_failures_are_merged_and_give_way_to_certificates(pieces, tmp_path):
         "INSERT INTO failures VALUES (0, 0, 'the machine was ill')",
     )
     drawn(pieces / "plan.json", "1/12", tmp_path / "again")
-    sc.merge_runs([failed, tmp_path / "again", *folders(pieces, 2, 3)], tmp_path / "whole")
+    sc.merge_runs(
+        [failed, tmp_path / "again", *folders(pieces, 2, 3)], tmp_path / "whole", show_progress=True
+    )
     assert content(tmp_path / "whole") == content(pieces / "whole")
+    told = capsys.readouterr().err
+    assert (
+        f"1 image of {failed} failed there and took a certificate from another run (image 0: the machine"
+        in told
+    )
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")

@@ -29,12 +29,44 @@ SIDE = {"imagenet": 64}
 
 load = cache(load_recipe)
 NAMES = recipe_names()
+ROWS = [(name, sigma) for name in NAMES for sigma in load(name).rows]
+
+
+def different(pairs, seen_as):
+    """The first of those pairs of a recipe and one of its rows or networks that come out alike."""
+    first = {}
+    for name, part in pairs:
+        first.setdefault(seen_as(name, part), (name, part))
+    return list(first.values())
+
+
+def own_steps(name, sigma):
+    """All that a row changes in the steps that it takes, but for the strength of the noise."""
+    config = load(name).config(sigma=sigma)
+    schedule = (
+        config.optimizer,
+        config.lr,
+        config.schedule,
+        config.warmup_epochs,
+        config.augment,
+        config.precision,
+    )
+    return config.dataset, config.noise, repr(config.objective()), config.heads, config.split, *schedule
+
+
+def own_network(name, model):
+    """All that decides which network is built, and what of it is trained."""
+    config = load(name).config(model=model)
+    return config.dataset, model, config.heads, config.split, config.normalize, config.objective().trains
+
+
+STEPS = different(ROWS, own_steps)
 NETWORKS = [
     pytest.param(name, model, marks=[pytest.mark.slow] if model.startswith(LARGE) else [])
-    for name in NAMES
-    for model in load(name).networks
+    for name, model in different(
+        [(name, model) for name in NAMES for model in load(name).networks], own_network
+    )
 ]
-ROWS = [(name, sigma) for name in NAMES for sigma in load(name).rows]
 
 
 def made_up(dataset, side=None):
@@ -127,7 +159,7 @@ def test_what_warms_up_has_a_warm_up(name):
     assert config.warmup_epochs == ((2 if config.dataset == "digits" else 10) if warms else 0)
 
 
-@pytest.mark.parametrize("name, sigma", ROWS)
+@pytest.mark.parametrize("name, sigma", STEPS)
 def test_a_row_trains_with_its_own_copies_and_steps(name, sigma):
     dataset = load(name).base["dataset"]
     denoiser = "dncnn-small" if load(name).config().objective().trains == "denoiser" else None

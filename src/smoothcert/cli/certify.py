@@ -11,6 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from smoothcert import certificates, data, report, store, workflows
+from smoothcert.amounts import amount
 from smoothcert.cli import options as opt
 from smoothcert.cli.members import NOISE, PROCEDURE, choose_classifier, choose_procedure
 from smoothcert.cli.told.run import telling_how_to_continue, told_end
@@ -21,6 +22,7 @@ GROUPS = (NOISE, PROCEDURE)
 """Options that come from members."""
 
 _PREVIEW = "Preview"
+_USUAL_SHARDS = 16  # of a plan that has as many images
 
 
 @dataclass(frozen=True)
@@ -200,10 +202,12 @@ def _plan(
     plan = workflows.plan_run(
         classifier, images, pieces.plan, procedure=procedure, indices=picked, extends=pieces.extend, **how
     )
+    planned = len(plan.manifest["indices"])
     report.say(
-        f"{plan.path}: {len(plan.manifest['indices']):,} images, engine {plan.manifest['engine']}. It holds the secret "
+        f"{plan.path}: {amount(planned, 'image')}, engine {plan.manifest['engine']}. It holds the secret "
         "seed of the noise: keep it to yourself until the run is published."
     )
     report.say(
-        f"draw a share of it with: smoothcert certify --from {plan.path} --shard 1/16 --out runs/shard-1"
+        f"draw a share of it with: smoothcert certify --from {plan.path} --shard 1/{min(planned, _USUAL_SHARDS)} "
+        "--out runs/shard-1"
     )

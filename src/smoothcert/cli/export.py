@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from smoothcert import report, store
+from smoothcert.amounts import amount
 from smoothcert.atomic import check_target
 from smoothcert.cli.options import path_argument, path_option
 from smoothcert.errors import InvalidArgumentError
@@ -57,7 +58,7 @@ def _warn(folder: Path, run: store.Run) -> None:
     """Say which images are not there, or have no answer."""
     if run.missing:
         report.say(
-            f"warning: {folder} is unfinished, {run.missing} images are missing; hard images end last",
+            f"warning: {folder} is unfinished, {amount(run.missing, 'image')} missing; hard images end last",
             error=True,
         )
     if run.failures:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from smoothcert.amounts import amount
 from smoothcert.data.arrays import as_labels, as_pixels, checked_names, numbered_classes
 from smoothcert.data.guesses import dark_bytes
 from smoothcert.data.layouts import arrange
@@ -128,8 +129,8 @@ class Dataset:
     def __repr__(self) -> str:
         shape = "x".join(map(str, self.input_shape))
         return (
-            f"Dataset({visible(self.name)}, {visible(self.split)}: {len(self):,} images {shape} {self.images.dtype}, "
-            f"{self.num_classes:,} classes)"
+            f"Dataset({visible(self.name)}, {visible(self.split)}: {amount(len(self), 'image')} {shape} "
+            f"{self.images.dtype}, {self.num_classes:,} classes)"
         )
 
     def __len__(self) -> int:

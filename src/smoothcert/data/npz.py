@@ -12,12 +12,16 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from smoothcert.data.files import MOST_DATA_BYTES
 from smoothcert.errors import DataError
 from smoothcert.reading import kind_of
 
 ENDING = ".npz"
 MOST_NPZ_BYTES = 2**33
 """Of one array, unpacked: what a machine of these days can hold beside a model."""
+_MOST_PACKED = 100
+"""How many times its file an archive may take unpacked, where that is more than `MOST_DATA_BYTES`: scans of letters get
+to some ten, and zeros to a thousand."""
 _HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
 
 
@@ -37,7 +41,9 @@ def read_arrays(path: Path, names: Iterable[str]) -> dict[str, NDArray[Any]]:
     wanted = set(names)
     with _opened(path) as archive:
         members = {info.filename.removesuffix(".npy"): info for info in archive.infolist()}
-        return {name: _read(path, archive, info, name) for name, info in members.items() if name in wanted}
+        chosen = {name: info for name, info in members.items() if name in wanted}
+        _refuse_bomb(path, chosen.values())
+        return {name: _read(path, archive, info, name) for name, info in chosen.items()}
 
 
 def _opened(path: Path) -> zipfile.ZipFile:
@@ -51,6 +57,21 @@ def _opened(path: Path) -> zipfile.ZipFile:
         raise DataError(
             f"{path} is no .npz file, or a damaged one ({error}); write it again with numpy.savez"
         ) from error
+
+
+def _refuse_bomb(path: Path, members: Iterable[zipfile.ZipInfo]) -> None:
+    """Refuse a small file that would be gigabytes in memory: a run that others made may name it.
+
+    No member is read beyond the size that the archive says it has. How many bytes it says these take packed is not
+    asked: that may be said of any, or the same ones may stand for several members.
+    """
+    size = sum(info.file_size for info in members)
+    most = max(MOST_DATA_BYTES, _MOST_PACKED * path.stat().st_size)
+    if size > most:
+        raise DataError(
+            f"{path} has {path.stat().st_size:,} bytes and would take {size:,} in memory, more than a file of images "
+            f"does ({most:,}); if it is yours, write it again with numpy.savez, which does not pack"
+        )
 
 
 def _read(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo, name: str) -> NDArray[Any]:

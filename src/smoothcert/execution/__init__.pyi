@@ -5,7 +5,7 @@ from .limit import Limit
 from .local_execution import LocalExecution
 from .pilot import Pilot, deepened, first_votes
 from .preview import Cost, Rival, find_rivals, guiding_plan, preview
-from .ray_execution import RayExecution
+from .ray_execution import RayExecution, is_address
 from .run_preview import RunPreview
 from .runner import ImageSource, certify_images, certify_in_memory
 from .sink import Sink
@@ -35,6 +35,7 @@ __all__ = [
     "first_votes",
     "forecast",
     "guiding_plan",
+    "is_address",
     "preview",
     "simulate_runs",
 ]

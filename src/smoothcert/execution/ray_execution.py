@@ -14,6 +14,16 @@ from smoothcert.execution.execution import Execution
 from smoothcert.sampling import Pool, VoteSource, check_workers
 from smoothcert.visible import brief
 
+_LONGEST_PORT = 5  # digits
+
+
+def is_address(address: Any) -> bool:
+    """Return whether something is written as the address of a cluster: host:port, or auto."""
+    if not isinstance(address, str) or "/" in address:  # also that of a client, ray://host:port
+        return False
+    host, _, port = address.rpartition(":")
+    return address == "auto" or (bool(host) and port.isdecimal() and len(port) <= _LONGEST_PORT)
+
 
 class RayExecution(Execution):
     """Workers of a Ray cluster, one per core, or per GPU for a model that is on one; the driver alone writes files.
@@ -36,7 +46,7 @@ class RayExecution(Execution):
         check_number("patience", patience, above=0, what="seconds, a number above 0")
         if workers is not None and not is_whole(workers, 1):
             raise InvalidArgumentError(f"workers must be a positive integer, or None, got {brief(workers)}")
-        if address is not None and (not isinstance(address, str) or not address or "://" in address):
+        if address is not None and not is_address(address):
             raise InvalidArgumentError(
                 f"address must be host:port of the cluster's head, or auto, got {brief(address)}; a client from "
                 "outside (ray://) cannot drive workers: start the run on a machine of the cluster"
@@ -63,10 +73,12 @@ class RayExecution(Execution):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        from smoothcert.execution.cluster.crew import end_idle
+
         self._depth -= 1
         if self._depth == 0:
-            self._idle.clear()  # they end with the connection
-            self._held.close()
+            with self._held:
+                end_idle(self._idle)
 
     @override
     def pool(self, source: VoteSource, batch_size: int) -> Pool:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothcert.amounts import amount, ordinal
 from smoothcert.certificates import Reach
 from smoothcert.noise import in_words
 from smoothcert.radii import named_radii
@@ -53,8 +54,8 @@ def failed_text(name: str, failures: Mapping[int, str], images: int) -> str:
     """
     first = min(failures)
     return (
-        f"Warning: {name}: the model failed on {len(failures):,} of {images:,} images, which count as not certified "
-        f"(image {first}: {failures[first]}). The same command with --resume asks it again about these alone."
+        f"Warning: {name}: the model failed on {len(failures):,} of {amount(images, 'image')}, which count as not "
+        f"certified (image {first}: {failures[first]}). The same command with --resume asks it again about these alone."
     )
 
 
@@ -67,7 +68,7 @@ def describe_indices(indices: NDArray[np.int64]) -> str:
     if len(ordered) == 1:
         return f"image {ordered[0]}"
     if len(steps) == 1:
-        every = "" if steps[0] == 1 else f", every {steps[0]}th"
+        every = "" if steps[0] == 1 else f", every {ordinal(int(steps[0]))}"
         return f"images {ordered[0]} to {ordered[-1]}{every}"
     return f"{len(ordered)} images between {ordered[0]} and {ordered[-1]}"
 

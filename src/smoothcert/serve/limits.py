@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from smoothcert.arguments import check_number, check_whole
 
 LEAST_BODY = 2**20
+_CONNECTIONS_PER_REQUEST = 8
 _JSON_BYTES = 32  # of one number in a list, however it is written
 
 
@@ -21,6 +22,7 @@ class Limits:
         seconds: for one request.
         model_memory: MiB of the weights of all models.
         radii: that one procedure may be asked for; each takes a table of its own.
+        head_seconds: for the head of a request to arrive.
     """
 
     body: int | None = None
@@ -29,6 +31,7 @@ class Limits:
     seconds: float = 60.0
     model_memory: int = 4_096
     radii: int = 32
+    head_seconds: float = 20.0
 
     def __post_init__(self) -> None:
         if self.body is not None:
@@ -36,7 +39,13 @@ class Limits:
         check_whole("max_votes", self.votes, 1, 10**8)
         check_whole("max_requests", self.requests, 1, 10_000)
         check_number("time_limit", self.seconds, 0.1, 86_400, what="seconds from 0.1 to 86,400")
+        check_number("head_seconds", self.head_seconds, 0.1, 600, what="seconds from 0.1 to 600")
         check_whole("max_model_memory", self.model_memory, 1, 2**24)
+
+    @property
+    def connections(self) -> int:
+        """How many may be open at once: browsers and pools hold some that ask nothing at the moment."""
+        return _CONNECTIONS_PER_REQUEST * self.requests
 
     def body_for(self, values: int) -> int:
         """Return the bytes that a body may have where an image has at most so many values."""

@@ -20,6 +20,7 @@ from starlette.types import ASGIApp
 
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.serve.http.app import make_app
+from smoothcert.serve.http.connections import limited_protocol
 from smoothcert.serve.http.guards import LOOPBACK, JsonLines
 from smoothcert.serve.keeping.folder import ServiceFolder
 from smoothcert.serve.keys import VARIABLE, ApiKeys
@@ -86,7 +87,7 @@ def serve(models: Sequence[Path], options: Options, *, ready: Callable[[str], No
             holder: list[Service] = []
             app = _app(loaded, folder, secret, options, keys, telling, holder)
             address = f"http://{_shown(options.host)}:{sock.getsockname()[1]}"
-            _Server(app, holder, lambda: ready(address)).run(sockets=[sock])
+            _Server(app, options.limits, holder, lambda: ready(address)).run(sockets=[sock])
 
 
 def is_loopback(host: str) -> bool:
@@ -150,10 +151,13 @@ def _shown(host: str) -> str:
 class _Server(uvicorn.Server):
     """Uvicorn that ends streams at the first signal, so that they need not be cut off."""
 
-    def __init__(self, app: ASGIApp, holder: list[Service], ready: Callable[[], None]) -> None:
+    def __init__(
+        self, app: ASGIApp, limits: Limits, holder: list[Service], ready: Callable[[], None]
+    ) -> None:
         super().__init__(
             uvicorn.Config(
                 app,
+                http=limited_protocol(limits),
                 log_config=None,
                 access_log=False,
                 server_header=False,

@@ -12,7 +12,7 @@ from .pieces.agreement import field_differences
 from .pieces.merge import merge_runs
 from .pieces.plan_file import RunPlan, read_plan, refuse_plan, write_plan
 from .pieces.share import Share
-from .places import begin, hold, refuse_other_share, stored_manifest, who_writes
+from .places import begin, hold, opened, who_writes
 from .reach import reach_of
 from .rows import CertificateRow, CountsRow, FailureRow, VotesRow
 from .run import Run
@@ -60,6 +60,7 @@ __all__ = [
     "merge_runs",
     "noted_places",
     "noted_share",
+    "opened",
     "origin_of",
     "package_versions",
     "packages_of",
@@ -71,12 +72,10 @@ __all__ = [
     "read_tsv",
     "refuse_no_run",
     "refuse_other_packages",
-    "refuse_other_share",
     "refuse_plan",
     "run_status",
     "seal",
     "seen_from",
-    "stored_manifest",
     "who_writes",
     "write_export",
     "write_plan",

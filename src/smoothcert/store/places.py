@@ -38,7 +38,22 @@ def who_writes(folder: Path) -> Holder | None:
     return holder_of(folder, _LOCK_FILE)
 
 
-def stored_manifest(folder: Path | None, resume: bool) -> dict[str, Any] | None:
+@contextmanager
+def opened(folder: Path | None, resume: bool, share: Share | None = None) -> Iterator[dict[str, Any] | None]:
+    """Hold a run folder, and give the manifest of the run to continue in it; None for a new one.
+
+    Args:
+        folder: the run folder; None for memory.
+        resume: whether there may be a run.
+        share: of a plan that is to be drawn; None for a whole run.
+    """
+    with hold(folder):
+        stored = _stored_manifest(folder, resume)
+        _refuse_other_share(folder, stored, share)
+        yield stored
+
+
+def _stored_manifest(folder: Path | None, resume: bool) -> dict[str, Any] | None:
     """Return the manifest of a run to continue, all its rows checked; refuse an existing run without resume."""
     if folder is None or not (folder / FILE_NAME).exists():
         return None
@@ -78,14 +93,8 @@ def begin(
     return database
 
 
-def refuse_other_share(folder: Path | None, stored: dict[str, Any] | None, share: Share | None) -> None:
-    """Refuse to continue a run folder that is for other images of the same manifest: its name would tell a lie.
-
-    Args:
-        folder: the run folder; None for memory.
-        stored: the manifest of a run to continue; None for a new one.
-        share: of a plan that is to be drawn; None for a whole run.
-    """
+def _refuse_other_share(folder: Path | None, stored: dict[str, Any] | None, share: Share | None) -> None:
+    """Refuse to continue a run folder that is for other images of the same manifest: its name would tell a lie."""
     if folder is None or stored is None:
         return
     database = RunDatabase(folder, writable=False, whole=False)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from smoothcert.amounts import amount
 from smoothcert.certificates import Reach, Results
 from smoothcert.errors import InvalidArgumentError, StoreError
 from smoothcert.noise import NORMS
@@ -110,7 +111,7 @@ class Run:
     def __repr__(self) -> str:
         procedure, norm = self.manifest["procedure"]["name"], self.manifest["norm"]
         failed = f", {len(self.failures)} of them failed" if self.failures else ""
-        return f"Run({self.name!r}: {len(self)} images{failed}, procedure {procedure}, radii in {norm})"
+        return f"Run({self.name!r}: {amount(len(self), 'image')}{failed}, procedure {procedure}, radii in {norm})"
 
     def column(self, name: str) -> list[Any]:
         """Return one column by name (idx, label, outcome, predicted, radius, ..), ordered by image index."""

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from smoothcert.arguments import check_kind, check_path
-from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, check_subjects, reach_before
+from smoothcert.certificates import Procedure, SmoothedClassifier, check_subjects, reach_before
 from smoothcert.data import Dataset, TorchData
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.execution import Execution, Limit, chosen_execution
@@ -18,12 +18,12 @@ from smoothcert.store import (
     RunWriter,
     begin,
     check_same,
-    hold,
     make_manifest,
+    opened,
     origin_of,
-    stored_manifest,
 )
-from smoothcert.workflows.certify import Order, left_open
+from smoothcert.workflows.order import Order
+from smoothcert.workflows.settled import Wanted, telling_other_model
 
 
 def certify_panel(
@@ -65,20 +65,12 @@ def certify_panel(
     limit = Limit(max_votes, max_minutes)
     places = {name: None if out is None else check_path("out", out) for name, out in outs.items()}
     with ExitStack() as held:
-        for place in places.values():
-            held.enter_context(hold(place))
-        stored = [stored_manifest(place, resume) for place in places.values()]
+        stored = [held.enter_context(opened(place, resume)) for place in places.values()]
         known = next((manifest for manifest in stored if manifest is not None), None)
-        seed, engine = left_open(known, seed, engine)
         order = Order.of(classifier, dataset, indices)
-        panel = classifier.panel_certification(
-            FixedSample() if procedure is None else procedure,
-            alpha=alpha,
-            seed=seed,
-            engine=engine,
-            example=order.example,
-            images=len(order.chosen),
-        )
+        terms = Wanted(procedure, alpha, seed, indices, engine).terms(order, known)
+        with telling_other_model(classifier, list(zip(map(str, places.values()), stored, strict=True))):
+            panel = classifier.panel_certification(**terms)
         if len(panel.parts) != len(places):
             raise InvalidArgumentError(
                 f"the model answers for {len(panel.parts)} classifiers, but {len(places)} runs are named; "

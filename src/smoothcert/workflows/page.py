@@ -15,7 +15,7 @@ from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.networks import multiply_adds_of
 from smoothcert.noise import noise_from
-from smoothcert.report import Summary, find_folders, folder_of, time_reference, write_report
+from smoothcert.report import Summary, find_folders, folder_of, read_folders, time_reference, write_report
 from smoothcert.store import Run, read_attack
 from smoothcert.theory import LogProbabilityGaps, log_probability_gaps
 from smoothcert.workflows.auditing.parts import find_classifier, find_dataset
@@ -149,15 +149,16 @@ def _dataset(summary: Summary, parts: PageParts, tell: Callable[[str], None]) ->
 
 
 def _models(summaries: Sequence[Summary], parts: PageParts) -> dict[str, Path]:
-    """Return the model folders by the names of their runs; refuse one that is of none of the runs."""
+    """Return the model folders by the names of their runs, of copies the first; refuse what is of none of the runs."""
     folders = find_folders(parts.models, summaries)
-    found = {one.name: home.path for one in summaries if (home := folder_of(one, folders)) is not None}
+    found = {one.name: home for one in summaries if (home := folder_of(one, folders)) is not None}
+    certified = {home.card.digest for home in found.values()}
     for folder in parts.models:
-        if folder not in found.values():
+        if certified.isdisjoint(read_folders([folder])):
             raise InvalidArgumentError(
                 f"--model {folder} is the model of none of the runs; give the folder that was certified"
             )
-    return found
+    return {name: home.path for name, home in found.items()}
 
 
 def _gaps(

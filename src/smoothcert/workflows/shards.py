@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.certificates import (
     PROCEDURES,
-    FixedSample,
+    Certification,
     Procedure,
     SmoothedClassifier,
     check_subjects,
@@ -26,21 +25,18 @@ from smoothcert.store import (
     Run,
     RunPlan,
     Share,
-    begin,
     check_same,
-    hold,
     make_manifest,
-    origin_of,
+    opened,
     read_plan,
-    refuse_other_share,
     refuse_plan,
     seen_from,
-    stored_manifest,
     write_plan,
 )
-from smoothcert.workflows.certify import Order, left_open
-from smoothcert.workflows.extension import Extension
-from smoothcert.workflows.normalisation import warn_normalisation
+from smoothcert.workflows.order import Order, Place
+from smoothcert.workflows.settled import Settled, Wanted, telling_other_model
+
+_DOING = "draw a shard of"
 
 
 def plan_run(
@@ -69,24 +65,11 @@ def plan_run(
     check_kind("engine", engine, str, "the name of an engine, or auto")
     place = check_path("path", path)
     refuse_plan(place)
-    older = None if extends is None else Extension.of(extends)
-    seed, engine = left_open(None if older is None else older.manifest, seed, engine)
-    order = Order.of(classifier, dataset, indices if older is None else older.further(dataset, indices))
-    warn_normalisation(classifier, dataset, order.chosen)
-    certification = classifier.certification(
-        FixedSample() if procedure is None else procedure,
-        alpha=alpha,
-        seed=seed,
-        engine=engine,
-        example=order.example,
-        images=len(order.chosen),
-    )
-    manifest = make_manifest(certification, dataset, order.chosen)
-    if older is not None:
-        older.check(manifest)
-    order.checked(certification, LocalExecution(1), None)
+    wanted = Wanted(procedure, alpha, seed, indices, engine, extends)
+    run = Settled.of(classifier, dataset, wanted, None, None)
+    run.order.checked(run.certification, LocalExecution(1), None)
     places = {"model": classifier.folder, "weights": classifier.weights, "data_dir": dataset.data_dir}
-    return write_plan(place, manifest, places)
+    return write_plan(place, run.manifest, places)
 
 
 def certify_shard(
@@ -127,29 +110,17 @@ def certify_shard(
         raise InvalidArgumentError(
             f"shard {share} has no image, because the plan has {len(manifest['indices'])}; use fewer shards"
         )
-    with hold(folder), ExitStack() as stack:
-        stored = stored_manifest(folder, resume)
-        refuse_other_share(folder, stored, share)
+    with opened(folder, resume, share) as stored:
         if stored is not None:
             check_same(stored, manifest, str(folder))
         # Probed by the first image of all: a share whose own first image fails is a share as any other.
         order = Order.of(classifier, dataset, mine, first=manifest["indices"][0])
-        certification = classifier.certification(
-            _procedure(manifest["procedure"]),
-            alpha=manifest["alpha"],
-            seed=int(manifest["seed"]),
-            engine=manifest["engine"],
-            example=order.example,
-            images=len(manifest["indices"]),
-        )
+        certification = _certification(classifier, planned, order)
         here = make_manifest(certification, dataset, manifest["indices"])
-        check_same(manifest, here, str(planned.path), doing="draw a shard of")
-        pace = order.checked(certification, where, batch_size)
-        origin = origin_of(folder, classifier.folder, dataset, classifier.weights)
-        noted = {**origin, **seen_from(folder, {"plan": planned.path}), SHARD: str(share)}
-        stack.enter_context(where)  # before anything is written
-        database = begin(folder, stored, manifest, noted)
-        return order.into(database, certification, pace, show_progress, limit)
+        check_same(manifest, here, str(planned.path), doing=_DOING)
+        noted = {**seen_from(folder, {"plan": planned.path}), SHARD: str(share)}
+        how: dict[str, Any] = {"batch_size": batch_size, "shown": show_progress, "limit": limit}
+        return order.into(Place(folder, stored, manifest, noted), certification, where, **how)
 
 
 def load_planned(
@@ -197,6 +168,15 @@ def _images(plan: RunPlan, dataset: str | None, data_dir: Path | None) -> Datase
         name, data_dir = str(plan.places.get("data_dir", data_dir)), None
     images = load_dataset(name, split=wanted["split"], data_dir=data_dir, holdout=wanted.get("holdout"))
     return images if images.name == wanted["name"] else replace(images, name=wanted["name"])
+
+
+def _certification(classifier: SmoothedClassifier, plan: RunPlan, order: Order) -> Certification:
+    """Bind a classifier to what a plan says."""
+    manifest = plan.manifest
+    wanted = Wanted(_procedure(manifest["procedure"]), manifest["alpha"], None, None, "auto")
+    terms = wanted.terms(order, manifest) | {"images": len(manifest["indices"])}
+    with telling_other_model(classifier, [(str(plan.path), manifest)], _DOING):
+        return classifier.certification(**terms)
 
 
 def _procedure(about: dict[str, Any]) -> Procedure:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from torch import nn
 
+from smoothcert.amounts import amount
 from smoothcert.certificates import Procedure, load_classifier
 from smoothcert.data import Dataset
 from smoothcert.engines import single_threaded_torch
@@ -61,7 +62,7 @@ def run_sweep(
         folder = out / "models" / names[value]
         say(f"{over}={value} ({number} of {len(configs)}): training")
         train_in_process(config, folder, resume=True, show_progress=True)
-        say(f"{over}={value} ({number} of {len(configs)}): certifying {len(indices)} images")
+        say(f"{over}={value} ({number} of {len(configs)}): certifying {amount(len(indices), 'image')}")
         run = certify(
             load_classifier(folder),
             images,

@@ -14,7 +14,7 @@ import smoothcert as sc
 from marks import needs_ray
 from smoothcert.engines import versions_for
 from smoothcert.errors import WorkerError
-from smoothcert.execution.cluster import local_cluster
+from smoothcert.execution.cluster import connection, crew, local_cluster
 from smoothcert.execution.cluster.connection import connected
 from smoothcert.execution.cluster.greeting import Greeting, ask, refusal
 from smoothcert.execution.cluster.library import ray_library
@@ -206,3 +206,31 @@ def test_a_model_that_cannot_answer_the_control_question_any_more_is_told_from_a
 
     worker._sampler.engine.forward = gone
     assert isinstance(pickle.loads(worker.answer_again()), ArithmeticError)
+
+
+class HeldLibrary:
+    """Ray in a process whose own `ray.init` connected it."""
+
+    def __init__(self):
+        self.killed = []
+
+    def is_initialized(self):
+        return True
+
+    def kill(self, actor, no_restart):
+        self.killed.append(actor)
+        if actor == "gone":
+            raise RuntimeError("no such actor")
+
+
+def test_processes_end_with_their_execution_where_the_connection_stays(monkeypatch):
+    library = HeldLibrary()
+    for module in (connection, crew):
+        monkeypatch.setattr(module, "ray_library", lambda: library)
+    with sc.RayExecution() as execution:
+        execution._idle += [("node", "CPU", "gone"), ("node", "CPU", "there")]
+        with execution:
+            pass
+        assert library.killed == []  # an inner job leaves them to the next
+    assert sorted(library.killed) == ["gone", "there"]
+    assert execution._idle == []

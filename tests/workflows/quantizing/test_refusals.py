@@ -17,7 +17,7 @@ from smoothcert.engines import this_processor
 from smoothcert.errors import CheckpointError, InvalidArgumentError, ManifestMismatchError, SmoothcertError
 from smoothcert.folders import probe_content, probe_digest, read_card
 from smoothcert.folders.own.probe_file import read_probe
-from smoothcert.networks import Probe
+from smoothcert.networks import Probe, QuantizedNetwork
 from smoothcert.workflows import Trust
 from smoothcert.workflows.quantizing.bfloat16_graph import bfloat16_graph
 from workflows.forging import seal_again, write
@@ -191,6 +191,21 @@ def float_run(onnx_folder, digits, tmp_path):
     return tmp_path / "run"
 
 
+def test_another_model_is_named_before_the_engine_that_does_not_run_it(of_onnx, digits, tmp_path):
+    """A run keeps to its engine, here torch, which has no int8: that is not what is wrong."""
+    original = sc.load_classifier(save_network(tmp_path / "float32", seed=3))
+    sc.certify(original, digits, indices=FIRST, out=tmp_path / "run", engine="torch", **FAST)
+    quantised = sc.load_classifier(of_onnx)
+    with pytest.raises(ManifestMismatchError, match=r"cannot resume .*run: model was '"):
+        sc.certify(quantised, digits, indices=FIRST, out=tmp_path / "run", resume=True, **FAST)
+    how = {"procedure": FAST["procedure"], "seed": 2, "indices": FIRST, "engine": "torch"}
+    plan = sc.plan_run(original, digits, tmp_path / "plan.json", **how)
+    with pytest.raises(ManifestMismatchError, match=r"cannot draw a shard of .*plan.json: model was '"):
+        sc.certify_shard(quantised, digits, plan, out=tmp_path / "shard", workers=1)
+    with pytest.raises(SmoothcertError, match="engine 'torch' cannot run a network in int8"):
+        sc.certify(quantised, digits, indices=FIRST, out=tmp_path / "new", **{**FAST, "engine": "torch"})
+
+
 def test_the_original_certifies_nothing_of_the_quantised_one(float_run, of_onnx, digits):
     """The canary: neither continued nor audited as the other, nor with the name of the other written into it."""
     quantised = sc.load_classifier(of_onnx)
@@ -215,6 +230,17 @@ def test_bfloat16_needs_a_processor_that_has_it(onnx_folder, holdout, tmp_path):
     with pytest.raises(InvalidArgumentError, match=r"nothing here runs a network in bfloat16 .*; install"):
         sc.quantize(onnx_folder, holdout, tmp_path / "out", precision="bfloat16", **SMALL)
     assert not (tmp_path / "out").exists()
+
+
+def test_a_precision_that_nothing_here_has_is_refused_before_any_work(holdout, tmp_path, monkeypatch):
+    def unable(*_):
+        raise CheckpointError("OpenVINO would calculate in f32 here instead of bfloat16")
+
+    monkeypatch.setattr(QuantizedNetwork, "openvino_graph", unable)
+    with pytest.raises(
+        InvalidArgumentError, match=r"nothing here runs a network in bfloat16 .*would calculate"
+    ):
+        sc.quantize(tmp_path / "never read", holdout, tmp_path / "out", precision="bfloat16", **SMALL)
 
 
 @needs_openvino

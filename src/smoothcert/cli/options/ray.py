@@ -7,6 +7,8 @@ from typing import Annotated, Any
 import typer
 
 from smoothcert import execution
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.visible import brief
 
 Ray = Annotated[
     str | None,
@@ -28,4 +30,9 @@ def where(ray: str | None, workers: int | None) -> dict[str, Any]:
     """
     if ray is None:
         return {"workers": workers}
+    if ray and not execution.is_address(ray):
+        raise InvalidArgumentError(
+            f"--ray took {brief(ray)} for the address of a cluster, which is host:port or auto; if it is the model or "
+            "the run, write that first: --ray takes the word behind it"
+        )
     return {"workers": None, "execution": execution.RayExecution(ray or None, workers=workers)}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from smoothcert import folders
+from smoothcert.amounts import amount
 
 
 def ensemble_sentence(card: folders.EnsembleCard, out: Path) -> str:
@@ -22,7 +23,9 @@ def ensemble_sentence(card: folders.EnsembleCard, out: Path) -> str:
         parts.append("in the order " + " ".join(member.path for member in card.members))
     for use in card.fitted:
         what = "order" if use.purpose == "order" else f"weights ({use.purpose})"
-        parts.append(f"{what} chosen on {use.images} images of {use.dataset} ({use.split}), seed {use.seed}")
+        parts.append(
+            f"{what} chosen on {amount(use.images, 'image')} of {use.dataset} ({use.split}), seed {use.seed}"
+        )
     return ". ".join([", ".join(parts), *_forecast(card)])
 
 

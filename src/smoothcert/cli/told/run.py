@@ -9,6 +9,7 @@ from pathlib import Path
 import typer
 
 from smoothcert import report, store
+from smoothcert.amounts import amount
 from smoothcert.cli.told.ending import ending_on_terminate, exit_code
 
 FAILED, STOPPED = 1, 3
@@ -36,7 +37,7 @@ def told_end(runs: Mapping[str, store.Run]) -> None:
     folder = Path(next(iter(runs)))
     left = store.run_status(folder).left
     if left:
-        report.say(f"stopped by its limit, {left:,} images to go; {_continue(folder)}", error=True)
+        report.say(f"stopped by its limit, {amount(left, 'image')} to go; {_continue(folder)}", error=True)
         raise typer.Exit(STOPPED)
     if any(run.failures for run in runs.values()):
         raise typer.Exit(FAILED)

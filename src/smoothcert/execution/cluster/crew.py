@@ -162,6 +162,13 @@ class Crew:
                 self._dismiss(worker)
 
 
+def end_idle(idle: list[Idle]) -> None:
+    """End the processes that jobs left: a connection that somebody else holds would keep them, and their cores."""
+    while idle:
+        with contextlib.suppress(Exception):  # it is gone already
+            ray_library().kill(idle.pop()[2], no_restart=True)
+
+
 def in_brief(error: BaseException) -> str:
     """Return the last telling line of an error, of which Ray's fill pages."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from scipy.special import ndtri
 
+from smoothcert.amounts import amount
 from smoothcert.report.comparing.remarks import is_same_model
 from smoothcert.rounding import ceil_digits, floor_digits
 
@@ -86,7 +87,8 @@ def _nothing(comparison: Comparison) -> str:
         return text + "."
     needed = min(needs)
     seen = f"{100 * abs(needs[needed].difference):.2g} points at r = {needs[needed].radius:g}"
-    return f"{text}; if a difference is as large as seen ({seen}), about {needed:,} images would show it 4 times in 5."
+    enough = f"about {amount(needed, 'image')} would show it 4 times in 5"
+    return f"{text}; if a difference is as large as seen ({seen}), {enough}."
 
 
 def _images_needed(one: RadiusDifference, images: int, level: float) -> int | None:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothcert.amounts import amount
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.atomic import write_atomically
 from smoothcert.data import Dataset
@@ -238,7 +239,7 @@ def _images(summary: Summary, run: Run, dataset: Dataset) -> str:
 def _headline(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> str:
     """Say in one sentence what the last run reaches, at a radius near its median one, and the best other."""
     main, others = summaries[-1], summaries[:-1]
-    count, their = (f"{len(main.results):,} images", "their") if len(main.results) > 1 else ("1 image", "its")
+    count, their = amount(len(main.results), "image"), "their" if len(main.results) > 1 else "its"
     certified = main.results.radius[main.results.correct]
     if not len(certified) and not main.reach.proves_all:
         return f"{name_span(main.name)} asked about radii that its votes <b>cannot prove</b>, of {count}"
@@ -277,8 +278,9 @@ def _warnings(summaries: Sequence[Summary]) -> Iterator[str]:
     for summary in summaries:
         if summary.missing:
             yield (
-                f"{summary.name} is unfinished: {summary.images:,} of its {summary.images + summary.missing:,} images "
-                "are in. Hard images end last, so it looks better than it is."
+                f"{summary.name} is unfinished: {summary.images:,} of its "
+                f"{amount(summary.images + summary.missing, 'image')} are in. Hard images end last, so it looks "
+                "better than it is."
             )
         if summary.failures:
             yield failed_text(summary.name, summary.failures, summary.images).removeprefix("Warning: ")

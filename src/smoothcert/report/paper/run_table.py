@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothcert.amounts import amount
 from smoothcert.certificates import Reading
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.report.members import MembersCurve, member_curves
@@ -151,7 +152,8 @@ def _notes(
             if one.missing:
                 yield f"Unfinished: {one.name} lacks {one.missing} of its images, so its figures look too good."
             if one.failures:
-                yield f"Failed: {len(one.failures)} images of {one.name} have no answer, and count as not certified."
+                failed = amount(len(one.failures), "image")
+                yield f"Failed: {failed} of {one.name} without an answer, counted as not certified."
     summaries = [one for group in groups for one in group.members]
     if len({tuple(one.results.index.tolist()) for one in summaries}) > 1:
         yield "These rows are about different images, so that part of any difference comes from the choice of images."

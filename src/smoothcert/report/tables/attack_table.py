@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from smoothcert.amounts import amount
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.radii import named_radii, radius_key
 from smoothcert.report.summary import Summary
@@ -63,8 +64,8 @@ def attack_lines(attack: AttackResults) -> list[str]:
     parts = "; ".join(about["parts"])
     what = parts if len(about["parts"]) == 1 else f"{about['method']} ({parts})"
     lines = [
-        f"{len(attack):,} images; {what}, in l2 through the mean softmax over {about['m']} noises; broken where "
-        f"PREDICT ({about['n']:,} votes, alpha {about['alpha']:g}) answers another class"
+        f"{amount(len(attack), 'image')}; {what}, in l2 through the mean softmax over {about['m']} noises; broken "
+        f"where PREDICT ({about['n']:,} votes, alpha {about['alpha']:g}) answers another class"
     ]
     if about["certified_alpha"] is None:
         return lines

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from smoothcert.amounts import amount
 from smoothcert.execution import Cost, RunPreview, Speed
 from smoothcert.report.tables.blocks import make_table
 from smoothcert.report.tables.duration import show_range
@@ -17,7 +18,7 @@ def print_preview(told: RunPreview) -> None:
     """Print the range of votes and time, by procedure and number of workers, and what would shorten a long run."""
     columns = [speed for speed in told.speeds if speed.workers in (1, told.here.workers)]
     table = make_table(
-        f"Cost of {told.images:,} images, by the procedure asked for first",
+        f"Cost of {amount(told.images, 'image')}, by the procedure asked for first",
         ("procedure", "votes/image", "95% range", *(_heading(speed) for speed in columns)),
         (_row(told, cost, columns) for cost in told.costs),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from smoothcert.amounts import amount
 from smoothcert.certificates import ACR_CAVEAT
 from smoothcert.report.summary import Summary
 from smoothcert.report.wording import failed_text, unfinished_text
@@ -70,7 +71,7 @@ def _warnings(summaries: Sequence[Summary]) -> Iterator[str]:
             yield unfinished_text(summary.name, summary.missing)
         if summary.run is not None and summary.run.share is not None:
             listed = len(summary.manifest["indices"])
-            yield f"{summary.name} is shard {summary.run.share} of a plan of {listed:,} images."
+            yield f"{summary.name} is shard {summary.run.share} of a plan of {amount(listed, 'image')}."
         if summary.failures:
             yield failed_text(summary.name, summary.failures, summary.images)
     if len({summary.reach.norm for summary in summaries} - {None}) > 1:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from smoothcert.amounts import amount
 from smoothcert.report.page.repeat_command import resume_command
 from smoothcert.report.tables.duration import show_duration
 from smoothcert.store import RunStatus, State
@@ -20,8 +21,8 @@ def status_lines(status: RunStatus) -> Iterator[str]:
     percent = math.floor(1_000 * status.done / max(status.images, 1)) / 10
     failed = f", {len(status.failures):,} failed" if status.failures else ""
     yield (
-        f"{status.folder}{share}: {status.state.value}{_who(status)}; {status.done:,} of {status.images:,} images done "
-        f"({percent:g}%){failed}"
+        f"{status.folder}{share}: {status.state.value}{_who(status)}; {status.done:,} of "
+        f"{amount(status.images, 'image')} done ({percent:g}%){failed}"
     )
     if status.state in (State.RUNNING, State.SILENT):
         yield from _pace(status)
@@ -54,10 +55,10 @@ def _pace(status: RunStatus) -> Iterator[str]:
         return
     speed = "" if beat.votes_per_second is None else f" at {beat.votes_per_second:,.0f} votes per second"
     left = "" if beat.seconds_left is None else f", about {show_duration(beat.seconds_left)} left"
-    lost = f", {beat.workers_lost} workers lost" if beat.workers_lost else ""
+    lost = f", {amount(beat.workers_lost, 'worker')} lost" if beat.workers_lost else ""
     yield (
-        f"  {beat.votes:,} votes since its start {show_duration(beat.seconds)} ago{speed}{left}; {beat.under_way:,} "
-        f"images under way, {beat.workers} workers{lost}"
+        f"  {beat.votes:,} votes since its start {show_duration(beat.seconds)} ago{speed}{left}; "
+        f"{amount(beat.under_way, 'image')} under way, {amount(beat.workers, 'worker')}{lost}"
     )
     if age >= _STILL:
         yield f"  the last word of it is {show_duration(age)} old: a slow batch, or it hangs"

@@ -19,6 +19,7 @@ from smoothcert.serve.http.schema import CertificateAnswer, PredictionAnswer, an
 from smoothcert.serve.http.streaming import EventStream, events
 from smoothcert.serve.served_model import ServedModel
 from smoothcert.serve.service import Service
+from smoothcert.serve.work import Work
 
 _PREDICT = ("model", "alpha", "n")
 _CERTIFY = ("model", "alpha", "procedure")
@@ -113,10 +114,10 @@ async def stream(request: Request) -> Response:
         alpha = asked.number("alpha", _ALPHA)
         seat = await service.ask(model, image, _anytime(service, options), alpha)
         closing.callback(seat.leave)
+        closing.callback(_note_stream, request, model, seat.work)
     except BaseException as error:
         await closing.__aexit__(type(error), error, error.__traceback__)
         raise
-    _note(request, model, 0, certificate=seat.work.name)
     return EventStream(events(service, seat, model.name), closing)
 
 
@@ -149,6 +150,12 @@ def _prediction(found: Any, model: ServedModel, n: int, alpha: float) -> dict[st
         "votes": found.prediction.counts.votes.tolist(),
         "image": found.image,
     }
+
+
+def _note_stream(request: Request, model: ServedModel, work: Work) -> None:
+    """Note a stream at its end, when the votes behind what it told last are known."""
+    votes = 0 if work.answer is None else work.answer.samples
+    _note(request, model, votes, certificate=work.name)
 
 
 def _note(request: Request, model: ServedModel, votes: int, **more: str) -> None:

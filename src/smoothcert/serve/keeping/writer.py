@@ -13,6 +13,7 @@ from smoothcert.certificates import Certificate
 from smoothcert.errors import EngineDisagreementError, UnsoundModelError
 from smoothcert.serve.keeping.answer import FINISHED, STOPPED, Answer
 from smoothcert.serve.keeping.folder import ServiceFolder
+from smoothcert.serve.keeping.kept_names import KeptNames
 from smoothcert.serve.work import LeftError, Work
 
 Known = tuple[Answer | None, dict[str, Any] | None]
@@ -29,7 +30,7 @@ class Writer:
     def __init__(self, folder: ServiceFolder) -> None:
         self._folder = folder
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
-        self._kept: dict[int, set[str]] = {}  # names since the start, by the engine that voted
+        self._kept: dict[int, KeptNames] = {}  # since the start, by the engine that voted
 
     async def known(self, name: str) -> Known:
         """Return what there is of a certificate, all that was to be written before included."""
@@ -54,6 +55,8 @@ class Writer:
     def close(self) -> None:
         """Wait until all is written."""
         self._thread.shutdown(wait=True)
+        while self._kept:
+            self._kept.popitem()[1].close()
 
     def _do(self, work: Work, job: Callable[[], None]) -> None:
         """Do something in the thread; what goes wrong there is told, and no more votes are drawn."""
@@ -78,10 +81,10 @@ class Writer:
                 assert stored is not None
                 work.tell(work.conclude, stored.called(terms.class_names), STOPPED)
                 return
+            self._note(work)
             if not final:  # before the first row: a crash leaves a certificate that can grow
                 self._folder.note_under_way(name, None)
         self._folder.write(work.database, certificate, terms)
-        self._kept.setdefault(id(terms.certification.engine), set()).add(name)
         answer = Answer.of(name, certificate, terms.image_digest, terms.class_names)
         if not final:
             work.tell(work.looked, answer)
@@ -104,9 +107,23 @@ class Writer:
         if work.database is not None:
             work.database.close(finished=True)
         if isinstance(error, EngineDisagreementError | UnsoundModelError):
-            for name in self._kept.pop(id(work.terms.certification.engine), ()):
-                self._folder.withdraw(name)
+            self._withdraw(id(work.terms.certification.engine))
         work.tell(work.fail, error)
+
+    def _note(self, work: Work) -> None:
+        """Note a certificate before it is written, so that none is forgotten."""
+        engine = id(work.terms.certification.engine)
+        if engine not in self._kept:
+            self._kept[engine] = KeptNames(self._folder.folder)
+        self._kept[engine].add(work.name)
+
+    def _withdraw(self, engine: int) -> None:
+        """Take back what an engine has made since the start."""
+        names = self._kept.pop(engine, None)
+        if names is not None:
+            for name in names:
+                self._folder.withdraw(name)
+            names.close()
 
 
 def _known(folder: ServiceFolder, name: str) -> Known:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from smoothcert.amounts import amount
 from smoothcert.errors import ManifestMismatchError, StoreError
 from smoothcert.store.manifest import differences
 from smoothcert.store.manifest_fields import check_fields
@@ -84,4 +85,5 @@ def gap_text(missing: Sequence[int], shares: Sequence[str]) -> str:
         told = (
             f"; not among them: shard {listed}" if absent else "; every shard is among them, but not finished"
         )
-    return f"{len(missing):,} images are in none of these runs ({some}){told}"
+    verb = "is" if len(missing) == 1 else "are"
+    return f"{amount(len(missing), 'image')} {verb} in none of these runs ({some}){told}"

@@ -11,9 +11,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from smoothcert.amounts import amount
 from smoothcert.arguments import check_kind, check_path
 from smoothcert.errors import InvalidArgumentError, StoreError
-from smoothcert.progress import Progress, progress
+from smoothcert.progress import Progress, progress, tell
 from smoothcert.store.connection import FILE_NAME
 from smoothcert.store.database import RunDatabase, refuse_no_run
 from smoothcert.store.origin import noted_places, noted_share, seen_from
@@ -72,6 +73,7 @@ def merge_runs(
         manifest = joined_manifest({piece.folder: piece.manifest for piece in pieces})
         failures = _refuse_overlap(pieces)
         done = frozenset[int]().union(*(piece.done for piece in pieces))
+        _tell_answered(pieces, done, show_progress)
         missing = [index for index in manifest["indices"] if index not in done and index not in failures]
         if missing and not allow_gaps:
             shares = [piece.share for piece in pieces if piece.share is not None]
@@ -137,6 +139,23 @@ def _refuse_overlap(pieces: Sequence[_Piece]) -> dict[int, FailureRow]:
         owner.update(dict.fromkeys(piece.done, piece.folder))
     failed = (row for piece in reversed(pieces) for row in piece.failures)
     return {row.idx: row for row in failed if row.idx not in owner}
+
+
+def _tell_answered(pieces: Sequence[_Piece], done: frozenset[int], shown: bool | None) -> None:
+    """Say which failures give way to a certificate of the same image.
+
+    As with resume: votes depend on the plan alone, so a certificate is the one that the run that failed would have had,
+    and asking again cannot make a better one.
+    """
+    for piece in pieces:
+        answered = [row for row in piece.failures if row.idx in done]
+        if answered:
+            first = answered[0]
+            tell(
+                f"{amount(len(answered), 'image')} of {piece.folder} failed there and took a certificate from another "
+                f"run (image {first.idx}: {first.reason})",
+                shown=shown,
+            )
 
 
 def _write(

@@ -7,6 +7,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from smoothcert.amounts import amount
 from smoothcert.data import Dataset
 from smoothcert.progress import Progress
 from smoothcert.store import FILE_NAME, package_versions
@@ -50,13 +51,14 @@ def check_images(stored: StoredRun, report: AuditReport) -> None:
     if failed:
         report.failed = len(failed)
         report.note(
-            f"the model failed on {len(failed):,} images ({_some(failed)}), by the run's own word: they have no "
-            "certificate, and whoever counts certified images has to count them too"
+            f"the model failed on {amount(len(failed), 'image')} ({_some(failed)}), by the run's own word: they have "
+            "no certificate, and whoever counts certified images has to count them too"
         )
     if stored.share is not None:
         report.share = str(stored.share)
         report.note(
-            f"this is shard {stored.share} of a plan, {len(listed):,} of its {len(stored.manifest['indices']):,} images"
+            f"this is shard {stored.share} of a plan, {len(listed):,} of its "
+            f"{amount(len(stored.manifest['indices']), 'image')}"
         )
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from smoothcert.amounts import amount
+
 _SHOWN = 5  # images whose findings are told one by one
 _LONGEST = 400  # characters of a sentence: a forged value may have millions
 
@@ -109,7 +111,7 @@ class AuditReport:
         start = f"{self.name} {self.trust.value}"
         if self.findings:
             images = len({f.image for f in self.findings if f.image is not None})
-            about = f", {images} of {self.images:,} images concerned" if images else ""
+            about = f", {images} of {amount(self.images, 'image')} concerned" if images else ""
             return f"{start}: {_count(len(self.findings), 'finding')}{about}; first: {self._ordered[0]}"
         if self.redrawn is None:
             reasons = [note for note in self.notes if note not in self.without_formula]

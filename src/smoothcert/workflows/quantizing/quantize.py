@@ -40,7 +40,7 @@ from smoothcert.workflows.quantizing.bfloat16_graph import bfloat16_graph
 from smoothcert.workflows.quantizing.choices import WAYS, Choices
 from smoothcert.workflows.quantizing.float_graph import float_graph
 from smoothcert.workflows.quantizing.holdout_figures import HoldoutFigures
-from smoothcert.workflows.quantizing.runtimes import Runtime, able_runtimes
+from smoothcert.workflows.quantizing.runtimes import Runtime, able_runtimes, refuse_unable
 
 _PROBED = 64  # images
 _MOST_PROBED_VALUES = 2**21  # 8 MB: fewer images where these are large
@@ -88,6 +88,8 @@ def quantize(
         raise InvalidArgumentError(f"precision must be one of {', '.join(PRECISIONS)}, got {precision!r}")
     if seven_bits and precision != INT8:
         raise InvalidArgumentError(f"seven_bits is about int8, but precision is {precision!r}; leave it out")
+    if precision != INT8:  # which ONNX Runtime has anywhere
+        refuse_unable(precision)
     how: dict[str, Any] = {
         "dataset": dataset,
         "precision": precision,
