@@ -35,7 +35,7 @@ from .folders import (
 )
 from .networks import Denoised, MultiHead, create_model
 from .noise import DiscreteReplacement, Gaussian, GridGaussian, Laplace, NoiseLaw, Uniform
-from .report import Comparison, RadiusDifference, compare, write_report
+from .report import Comparison, RadiusDifference, Reproduction, compare, write_report
 from .sampling import Counts
 from .store import AttackedImage, AttackResults, Attempt, Run, RunPlan, RunStatus, merge_runs, run_status
 from .training import (
@@ -66,6 +66,7 @@ from .workflows import (
     certify_shard,
     plan_run,
     quantize,
+    reproduce,
 )
 
 __version__: str
@@ -110,6 +111,7 @@ __all__ = [
     "RadiusDifference",
     "RayExecution",
     "Recipe",
+    "Reproduction",
     "Results",
     "Run",
     "RunPlan",
@@ -146,6 +148,7 @@ __all__ = [
     "merge_runs",
     "plan_run",
     "quantize",
+    "reproduce",
     "run_status",
     "save_ensemble",
     "theory",

@@ -20,6 +20,7 @@ COMMANDS = {
     "demo": "demo:demo",
     "train": "train:train",
     "sweep": "sweep:sweep",
+    "reproduce": "reproduce:reproduce",
     "import": "import_checkpoint:import_command",
     "ensemble": "ensemble:ensemble",
     "quantize": "quantize:quantize",

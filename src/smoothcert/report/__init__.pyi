@@ -22,6 +22,12 @@ from .paper.paper_files import PaperOrder, costs_beside, model_table, write_pape
 from .paper.paper_table import PaperTable
 from .paper.run_table import run_table
 from .paper.seed_group import SeedGroup
+from .reproduction.figures import FIGURES, Evidence
+from .reproduction.files import print_reproduction, write_reproduction
+from .reproduction.orders import Order, Verdict
+from .reproduction.reproduction import ReproducedPart, Reproduction
+from .reproduction.reproduction_tables import reproduction_tables
+from .reproduction.row import Published, ReproducedRow
 from .summary import Summary
 from .tables.accuracy_cells import percent
 from .tables.attack_table import attack_to_json, print_attack
@@ -42,16 +48,24 @@ from .tables.variance_tables import print_variance, variance_to_json
 from .wording import describe_indices, failed_text
 
 __all__ = [
+    "FIGURES",
     "LISTINGS",
     "Comparison",
+    "Evidence",
     "Listing",
     "ModelCost",
+    "Order",
     "PaperOrder",
     "PaperTable",
+    "Published",
     "RadiusDifference",
+    "ReproducedPart",
+    "ReproducedRow",
+    "Reproduction",
     "SeedGroup",
     "Summary",
     "SweepRow",
+    "Verdict",
     "attack_figure",
     "attack_to_json",
     "certified_accuracy_figure",
@@ -84,6 +98,7 @@ __all__ = [
     "print_paper_table",
     "print_per_input",
     "print_preview",
+    "print_reproduction",
     "print_sources",
     "print_summaries",
     "print_sweep",
@@ -91,6 +106,7 @@ __all__ = [
     "print_variance",
     "read_folders",
     "repeat_command",
+    "reproduction_tables",
     "resume_command",
     "returned_by_phase",
     "run_table",
@@ -107,5 +123,6 @@ __all__ = [
     "write_paper",
     "write_paper_figures",
     "write_report",
+    "write_reproduction",
     "write_variance_figures",
 ]

@@ -22,7 +22,7 @@ from .objectives.smoothadv import SmoothAdv
 from .objectives.smoothmix import SmoothMix
 from .objectives.stability import StabilityTraining
 from .objectives.standard import StandardTraining
-from .outputs.metrics import EpochMetrics
+from .outputs.metrics import METRICS_FILE, EpochMetrics
 from .outputs.state import read_header
 from .outputs.state_header import STATE_FILE
 from .recipe import Recipe, load_recipe, recipe_names
@@ -31,6 +31,7 @@ from .train import train
 
 __all__ = [
     "FLOAT32",
+    "METRICS_FILE",
     "OBJECTIVES",
     "SCHEDULES",
     "STATE_FILE",

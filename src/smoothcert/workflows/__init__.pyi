@@ -9,6 +9,9 @@ from .normalisation import warn_normalisation
 from .page import NOTHING_FOUND, Material, PageParts, check_page, find_material, write_page
 from .preview import preview_run
 from .quantizing.quantize import quantize
+from .reproducing.library import load_table, table_names
+from .reproducing.listing import list_tables
+from .reproducing.reproduce import reproduce
 from .shards import certify_shard, load_planned, plan_run
 from .sweep import run_sweep
 
@@ -28,12 +31,16 @@ __all__ = [
     "check_page",
     "describe",
     "find_material",
+    "list_tables",
     "load_planned",
+    "load_table",
     "plan_run",
     "preview_run",
     "quantize",
+    "reproduce",
     "run_demo",
     "run_sweep",
+    "table_names",
     "warn_normalisation",
     "write_page",
 ]

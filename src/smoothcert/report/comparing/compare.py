@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from smoothcert.arguments import check_kind, check_number, check_path, check_switch
 from smoothcert.bounds import paired_difference_interval
@@ -16,6 +15,7 @@ from smoothcert.radii import named_radii
 from smoothcert.report.comparing.comparison import Comparison, Ends, RadiusDifference
 from smoothcert.report.comparing.pairing import Pairs, pair
 from smoothcert.report.comparing.remarks import acr_obstacle, remarks
+from smoothcert.report.mean_interval import mean_interval
 from smoothcert.report.summary import CONFIDENCE, Summary
 from smoothcert.report.tables.summaries import common_grid, given_grid
 from smoothcert.store import Run
@@ -116,8 +116,4 @@ def _by_radius(
 def _acr_interval(pairs: Pairs, alpha: float) -> Ends | None:
     """Return an approximate interval of the mean difference of radii; None where the images show no spread."""
     radii = [np.where(one.correct, one.radius, 0.0) for one in (pairs.b, pairs.a)]
-    differences = radii[0] - radii[1]
-    if len(differences) < 2 or not (spread := float(differences.std(ddof=1))):
-        return None
-    half = float(stdtrit(len(differences) - 1, 1 - alpha / 2)) * spread / np.sqrt(len(differences))
-    return float(differences.mean() - half), float(differences.mean() + half)
+    return mean_interval(radii[0] - radii[1], alpha)

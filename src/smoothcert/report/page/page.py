@@ -29,9 +29,11 @@ from smoothcert.report.page.page_tables import (
     html_text,
     manifest_table,
     name_span,
+    paper_table,
     results_table,
 )
 from smoothcert.report.page.promises import IN_FLOATS, NOT_IN_FLOATS, UNTOLD, holds_in_floats, radius_sentence
+from smoothcert.report.paper.paper_table import PaperTable
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import percent
 from smoothcert.report.tables.small_print import acr_lines
@@ -53,6 +55,7 @@ def write_report(
     gaps: Mapping[str, LogProbabilityGaps] | None = None,
     reference: Summary | None = None,
     radii: Sequence[float] | None = None,
+    tables: Sequence[PaperTable] = (),
 ) -> None:
     """Write one HTML file about some runs that needs nothing else to be read; the last run is the main one.
 
@@ -69,6 +72,7 @@ def write_report(
         gaps: log-probability gaps of one image by the names of runs, for the histogram of the papers.
         reference: a run of CERTIFY to compare time with, which adds TimeRF.
         radii: where the table reads certified accuracy, in pixel units; some that suit all runs by default.
+        tables: other tables about the runs, to be shown first, each with its notes.
     """
     _check_kinds(runs, dataset, notes, attack, models, gaps, reference)
     path = check_path("path", path)
@@ -91,6 +95,7 @@ def write_report(
             headline=_headline(summaries, grid),
             facts=html_text(f"{main.setting}; {main.indices}" if main.setting else f"A log; {main.indices}"),
             notes="\n".join([*warnings, *(f"<p>{html_text(note)}</p>" for note in notes)]),
+            tables="\n".join(map(paper_table, tables)),
             reads=html_text(_reads(summaries, attack)),
             attack="" if attack is None else attack_section(attack),
             table=results_table(summaries, grid),

@@ -17,6 +17,7 @@ from smoothcert.report.members import member_curves
 from smoothcert.report.page.provenance import provenance
 from smoothcert.report.page.repeat_command import repeat_command
 from smoothcert.report.paper.costs import drawn_together
+from smoothcert.report.paper.paper_table import PaperTable
 from smoothcert.report.summary import Summary
 from smoothcert.report.tables.accuracy_cells import interval_cells, percent_up, share_cells
 from smoothcert.report.tables.attack_table import attack_lines, attack_radii, attack_rows
@@ -70,6 +71,17 @@ def results_table(summaries: Sequence[Summary], radii: NDArray[np.float64]) -> s
         rows.append([name_span(curve.name), "", floor_digits(curve.average_radius(), 4), *shares, ""])
     caption = "Certified accuracy (%) at radius r, with 95% intervals; ACR"
     return _table("results", caption, heads, rows, main=len(summaries) - 1, by_run=len(summaries))
+
+
+def paper_table(table: PaperTable) -> str:
+    """Return a table for a paper, and its notes below it."""
+    rows = [[html_text(cell.plain) for cell in row] for row in table.rows]
+    inner = _table("results", table.title, table.columns, rows)
+    region = (
+        f'class="scroll" tabindex="0" role="region" aria-label="{html_text(table.title)}, scrolls sideways"'
+    )
+    notes = "".join(f'<p class="small">{html_text(note)}</p>' for note in table.notes)
+    return f"{SCROLL_HINT}<div {region}>{inner}</div>\n{notes}"
 
 
 def attack_section(attack: AttackResults) -> str:

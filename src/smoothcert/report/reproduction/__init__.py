@@ -1,0 +1,1 @@
+"""Published figures beside those that were made again."""

@@ -1,0 +1,113 @@
+"""One row of a paper's table: what was published, and what was made again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from smoothcert.certificates import Reading
+from smoothcert.radii import radius_key
+from smoothcert.report.mean_interval import mean_interval
+from smoothcert.report.summary import CONFIDENCE, Summary
+
+
+@dataclass(frozen=True)
+class Published:
+    """What a paper prints for one row.
+
+    Args:
+        acr: average certified radius; None where it prints none.
+        accuracy: certified accuracy by radius, as fractions.
+        figures: other figures by their names in `FIGURES`.
+        over_seeds: mean and standard deviation of ACR over trainings, where a paper gives them.
+    """
+
+    acr: float | None = None
+    accuracy: Mapping[float, float] = field(default_factory=dict)
+    figures: Mapping[str, float] = field(default_factory=dict)
+    over_seeds: tuple[float, float] | None = None
+
+
+@dataclass(frozen=True)
+class ReproducedRow:
+    """A published row with the certificates that were made for it.
+
+    Args:
+        name: in its table.
+        label: what the paper calls it.
+        tables: of the paper, in which it stands.
+        published: the paper's figures.
+        runs: the certificates; several for an upper envelope, which takes the best at each radius.
+        figures: own figures by their names in `FIGURES`, None where there is none.
+        is_envelope: whether it is the upper envelope of the runs, and no classifier.
+    """
+
+    name: str
+    label: str
+    tables: tuple[str, ...]
+    published: Published
+    runs: tuple[Summary, ...]
+    figures: Mapping[str, float | None] = field(default_factory=dict)
+    is_envelope: bool = False
+
+    @property
+    def summary(self) -> Summary:
+        """Its certificates; of an envelope those of the run with the largest ACR, which is the envelope's."""
+        return max(self.runs, key=lambda one: one.acr)
+
+    @property
+    def acr(self) -> float:
+        """Own average certified radius."""
+        return self.summary.acr
+
+    @property
+    def acr_interval(self) -> tuple[float, float] | None:
+        """Approximate 95% interval over images; None for an envelope, whose best run was chosen by these images."""
+        found = self.summary.results
+        radii = np.where(found.correct, found.radius, 0.0)
+        return None if self.is_envelope else mean_interval(radii, 1 - CONFIDENCE)
+
+    def read(self, radii: NDArray[np.float64]) -> Reading:
+        """Return own certified accuracy at radii, with what is to be said of it."""
+        readings = [one.read(radii) for one in self.runs]
+        best = np.max([reading.shares for reading in readings], axis=0)
+        return Reading(radii, best, readings[0].notes)
+
+    def accuracy_interval(self, radii: NDArray[np.float64]) -> list[tuple[float, float] | None]:
+        """Return exact 95% intervals over images; None for an envelope, and where a run cannot speak of a radius."""
+        low, high = self.summary.results.certified_accuracy_interval(radii, CONFIDENCE)
+        notes = self.read(radii).notes
+        return [
+            None if self.is_envelope or note is not None else (float(a), float(b))
+            for a, b, note in zip(low, high, notes, strict=True)
+        ]
+
+    def to_json(self, radii: Sequence[float]) -> dict[str, Any]:
+        """Return plain values, unrounded, fractions as fractions."""
+        grid = np.asarray(radii, dtype=np.float64)
+        own = dict(zip(map(radius_key, radii), self.read(grid).told, strict=True))
+        ends = dict(zip(map(radius_key, radii), self.accuracy_interval(grid), strict=True))
+        return {
+            "name": self.name,
+            "label": self.label,
+            "tables": list(self.tables),
+            "published": {
+                "acr": self.published.acr,
+                "acr_over_seeds": self.published.over_seeds,
+                "certified_accuracy": {radius_key(r): share for r, share in self.published.accuracy.items()},
+                "figures": dict(self.published.figures),
+            },
+            "own": {
+                "acr": self.acr,
+                "acr_interval": self.acr_interval,
+                "certified_accuracy": own,
+                "certified_accuracy_interval": ends,
+                "figures": dict(self.figures),
+                "images": self.summary.images,
+                "is_envelope": self.is_envelope,
+            },
+        }

@@ -1,0 +1,1 @@
+"""A paper's table -> the same table made again."""

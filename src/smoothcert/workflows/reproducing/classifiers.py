@@ -1,0 +1,58 @@
+"""From trained networks to the classifiers of a table's rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from smoothcert.data import Dataset, load_dataset
+from smoothcert.ensembles import common_holdout
+from smoothcert.folders import ENSEMBLE_FILE, make_ensemble, read_card
+from smoothcert.workflows.reproducing.model_places import ModelPlaces
+from smoothcert.workflows.reproducing.plan import Plan, PlannedRow
+
+
+def build_classifier(
+    plan: Plan, planned: PlannedRow, places: ModelPlaces, *, seed: int, say: Callable[[str], None]
+) -> Path:
+    """Return the folder of a row's classifier; an ensemble is made once and found again.
+
+    Args:
+        plan: what is to be done.
+        planned: the row, no envelope.
+        places: where the networks are.
+        seed: of the noise on the hold-out, where weights or order are chosen.
+        say: told in one line what is being done.
+    """
+    folders, row = member_folders(plan, planned, places), planned.row
+    if row.is_network:
+        return folders[0]
+    out = places.ensemble(planned.part, planned.name)
+    if (out / ENSEMBLE_FILE).exists():  # its card holds the members to their digests
+        return out
+    chooses = row.fit is not None or row.order_by_holdout
+    if chooses:
+        say(f"{planned.part} {planned.name}: choosing on the hold-out")
+    make_ensemble(
+        folders,
+        out,
+        rule=row.rule,
+        early_exit=row.exit,
+        fit=row.fit,
+        order_by_holdout=row.order_by_holdout,
+        dataset=_holdout(plan, folders) if chooses else None,
+        seed=seed if chooses else None,
+    )
+    return out
+
+
+def member_folders(plan: Plan, planned: PlannedRow, places: ModelPlaces) -> list[Path]:
+    """Return the folders of a row's networks, in its order."""
+    trainings = {one.name: one for one in plan.trainings if one.part == planned.part}
+    return [places.of(trainings[name]) for name in planned.members]
+
+
+def _holdout(plan: Plan, folders: list[Path]) -> Dataset:
+    size = common_holdout([read_card(folder) for folder in folders])
+    data_dir = plan.trainings[0].config.data_dir
+    return load_dataset(plan.table.dataset, "holdout", data_dir, holdout=size)

@@ -1,0 +1,70 @@
+"""About how long a plan takes, from counted operations: to be known before hours are spent, not to be quoted."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from smoothcert.data import DATASETS, held_out
+from smoothcert.networks import describe_model
+from smoothcert.training import TrainConfig
+from smoothcert.workflows.reproducing.plan import Plan, PlannedRow
+
+# Multiply-adds per second of one core, of small convolutional networks on an ordinary CPU; good to a factor of two.
+_TRAINING_RATE = 12e9
+_VOTING_RATE = 24e9
+_BACKWARD = 3  # a pass forward and backward, in passes forward
+_STAGED_SAVING = 12  # votes of CERTIFY over those of a staged row: the papers have 5 to 67
+_STAGED_VOTES = 100_000
+_TEST_IMAGES = 10_000  # of the data sets that the tables are about
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Seconds of one core.
+
+    Args:
+        training: by part and name of the network.
+        certification: of all rows.
+    """
+
+    training: dict[tuple[str, str], float]
+    certification: float
+
+    def seconds(self, cores: int) -> float:
+        """Return the time that so many cores take; one training never takes less than itself."""
+        longest = max(self.training.values(), default=0.0)
+        return max(sum(self.training.values()) / cores, longest) + self.certification / cores
+
+
+def estimate(plan: Plan) -> Estimate:
+    """Return about what a plan costs, nothing of it being done yet."""
+    kinds = {
+        (one.part, one.network): one.config for one in plan.trainings
+    }  # members differ in their seed alone
+    seconds = {kind: training_seconds(config) for kind, config in kinds.items()}
+    work_of = {kind: _multiply_adds(config) for kind, config in kinds.items()}
+    training = {(one.part, one.name): seconds[one.part, one.network] for one in plan.trainings}
+    models = {(one.part, one.name): work_of[one.part, one.network] for one in plan.trainings}
+    work = sum(_row_work(plan, row, models) for row in plan.rows)
+    return Estimate(training, work / _VOTING_RATE)
+
+
+def training_seconds(config: TrainConfig) -> float:
+    """Return about how long one core trains."""
+    source = DATASETS[config.dataset]
+    size = source.train_size or 0
+    left = size - (held_out(config.holdout) or 0)
+    images = left if config.max_train_images is None else min(left, config.max_train_images)
+    passes = config.epochs * images * config.objective().cost
+    return passes * _BACKWARD * _multiply_adds(config) / _TRAINING_RATE
+
+
+def _multiply_adds(config: TrainConfig) -> int:
+    return describe_model(config.model, config.heads, config.split).multiply_adds
+
+
+def _row_work(plan: Plan, planned: PlannedRow, models: dict[tuple[str, str], int]) -> float:
+    """Return the multiply-adds of certifying one row."""
+    images = len(plan.budget.images.indices(_TEST_IMAGES))
+    votes = plan.budget.votes if planned.row.radius is None else _STAGED_VOTES / _STAGED_SAVING
+    return images * votes * sum(models[planned.part, member] for member in planned.members)

@@ -1,0 +1,95 @@
+"""One part of a table: its classifiers built, certified and read beside the published figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from smoothcert.data import Dataset
+from smoothcert.folders import read_card
+from smoothcert.networks import describe_model
+from smoothcert.report import FIGURES, Evidence, ReproducedPart, ReproducedRow, Summary
+from smoothcert.training import TrainConfig
+from smoothcert.workflows.reproducing.certifying import Certifier, Job
+from smoothcert.workflows.reproducing.classifiers import build_classifier, member_folders
+from smoothcert.workflows.reproducing.model_places import ModelPlaces
+from smoothcert.workflows.reproducing.plan import Plan, PlannedRow
+
+
+def reproduce_part(
+    plan: Plan,
+    name: str,
+    places: ModelPlaces,
+    *,
+    test: Dataset,
+    seed: int,
+    workers: int | None,
+    say: Callable[[str], None],
+) -> ReproducedPart:
+    """Build, certify and read the rows of one part; all networks must be trained.
+
+    Args:
+        plan: what is to be done.
+        name: of the part.
+        places: where networks and runs are.
+        test: images.
+        seed: of the noise.
+        workers: threads; one per core by default.
+        say: told in one line what is being done.
+    """
+    part, votes = plan.parts[name], plan.budget.votes
+    certifier = Certifier(name, places, test, plan.indices(test), votes, seed, workers, say)
+    rows = plan.rows_of(name)
+    timed = {row.row.reference for row in rows} | {row.name for row in rows if row.row.is_timed}
+    jobs = [
+        Job(
+            row.name,
+            build_classifier(plan, row, places, seed=seed, say=say),
+            row.procedure(votes),
+            row.name in timed,
+        )
+        for row in rows
+        if not row.row.envelope
+    ]
+    runs: dict[str, tuple[Summary, ...]] = {row: (run,) for row, run in certifier.rows(jobs).items()}
+    for row in rows:
+        if row.row.envelope:
+            folders = member_folders(plan, row, places)
+            runs[row.name] = certifier.members(dict(zip(row.members, folders, strict=True)))
+    made = tuple(_row(plan, row, runs, member_folders(plan, row, places)) for row in rows)
+    return ReproducedPart(name, part.radii, made, part.baseline)
+
+
+def _row(
+    plan: Plan, planned: PlannedRow, runs: dict[str, tuple[Summary, ...]], members: list[Path]
+) -> ReproducedRow:
+    """Put a row's certificates beside what was published of it."""
+    row, part = planned.row, plan.parts[planned.part]
+    radii = part.radii if row.radius is None else (row.radius,)
+    own = runs[planned.name]
+    reference = runs.get(row.reference or "", (None,))[0]
+    evidence = _evidence(own[0], reference, members)
+    return ReproducedRow(
+        name=planned.name,
+        label=row.label or planned.name,
+        tables=row.tables or part.tables or plan.table.tables,
+        published=row.published.read(radii),
+        runs=own,
+        figures={name: FIGURES[name].of(evidence) for name in row.published.figures},
+        is_envelope=row.envelope,
+    )
+
+
+def _evidence(run: Summary, reference: Summary | None, members: list[Path]) -> Evidence:
+    cards = [read_card(folder) for folder in members]
+    trainings = [TrainConfig(**card.training) for card in cards]
+    works = [describe_model(one.model, one.heads, one.split).multiply_adds for one in trainings]
+    seconds = [card.metrics.get("seconds") for card in cards]
+    known = [one for one in seconds if one is not None]
+    return Evidence(
+        run,
+        reference,
+        multiply_adds=sum(works),
+        training_seconds=sum(known) if len(known) == len(cards) else None,
+        epochs=trainings[0].epochs,
+    )

@@ -1,0 +1,201 @@
+"""What is to be done for a table under a budget: which rows, which trainings, which images."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from smoothcert.certificates import FixedSample, Procedure, Staged
+from smoothcert.data import Dataset
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.training import TrainConfig
+from smoothcert.visible import brief
+from smoothcert.workflows.reproducing.table_file import Budget, Part, Row, TableFile
+from smoothcert.workflows.reproducing.table_rules import BUDGETS
+
+_BETA = 0.001  # of stages, as in the variance paper
+
+
+@dataclass(frozen=True)
+class Training:
+    """One network that is needed.
+
+    Args:
+        part: name of the part it is for.
+        name: of the network, with its number where there are several.
+        network: name of the network in the table file.
+        number: of the member, from 0 on; it is the seed.
+        config: by which it is trained under the budget.
+        published: by which the paper trained it, without a seed.
+    """
+
+    part: str
+    name: str
+    network: str
+    number: int
+    config: TrainConfig
+    published: TrainConfig
+
+
+@dataclass(frozen=True)
+class PlannedRow:
+    """One row that is to be made.
+
+    Args:
+        part: name of its part.
+        name: of the row.
+        row: what it is made of, its members already as few as the budget allows.
+        members: names of the trainings, in order.
+    """
+
+    part: str
+    name: str
+    row: Row
+    members: tuple[str, ...]
+
+    def procedure(self, votes: int) -> Procedure:
+        """Return how it is certified."""
+        if self.row.radius is None:
+            return FixedSample(n=votes)
+        return Staged(radius=self.row.radius, stages=self.row.stages, beta=_BETA)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """All that a table needs under a budget; nothing of it is done yet.
+
+    Args:
+        table: the table file.
+        budget_name: minutes, hours or paper.
+        rows: to be made, part by part.
+        trainings: that they need, each once.
+        left_out: sentences about rows and members that are not made.
+    """
+
+    table: TableFile
+    budget_name: str
+    rows: tuple[PlannedRow, ...]
+    trainings: tuple[Training, ...]
+    left_out: tuple[str, ...]
+
+    @property
+    def budget(self) -> Budget:
+        """What the table is made with."""
+        return _budget(self.table, self.budget_name)
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The parts that have rows to make."""
+        wanted = {row.part for row in self.rows}
+        return {name: part for name, part in self.table.parts.items() if name in wanted}
+
+    def rows_of(self, part: str) -> tuple[PlannedRow, ...]:
+        """Return the rows of one part."""
+        return tuple(row for row in self.rows if row.part == part)
+
+    def indices(self, test: Dataset) -> range:
+        """Return the test images to certify."""
+        return self.budget.images.indices(len(test))
+
+
+def make_plan(
+    table: TableFile, budget: str, *, only: Collection[str] = (), data_dir: str | None = None
+) -> Plan:
+    """Return what is to be done.
+
+    Args:
+        table: the table file.
+        budget: minutes, hours or paper.
+        only: names of rows, or PART/ROW; all by default.
+        data_dir: folder of the data set's files.
+    """
+    given = _budget(table, budget)
+    chosen = given.parts or tuple(table.parts)
+    left_out = [f"{name} is left out" for name in table.parts if name not in chosen]
+    _refuse_unknown(only, table, chosen)
+    rows: list[PlannedRow] = []
+    for name in chosen:
+        rows += _rows_of(name, table.parts[name], given, only, left_out)
+    if not rows:
+        raise InvalidArgumentError(
+            f"table {table.name!r} has no row to make under budget {budget}; give other rows"
+        )
+    return Plan(table, budget, tuple(rows), _trainings(table, given, rows, data_dir), tuple(left_out))
+
+
+def _budget(table: TableFile, name: str) -> Budget:
+    found = {str(known): budget for known, budget in table.budgets.items()}
+    if name not in found:
+        raise InvalidArgumentError(f"budget must be one of {', '.join(BUDGETS)}, got {brief(name)}")
+    return found[name]
+
+
+def _rows_of(
+    name: str, part: Part, budget: Budget, only: Collection[str], left_out: list[str]
+) -> list[PlannedRow]:
+    """Return the rows of one part; those that a smaller ensemble makes equal to another are left out."""
+    rows: list[PlannedRow] = []
+    for label, full in part.rows.items():
+        if only and label not in only and f"{name}/{label}" not in only:
+            continue
+        if label in budget.leave_out:
+            left_out.append(f"{name} {label} is left out")
+            continue
+        row = _smaller(full, budget.most_members)
+        same = next((one.name for one in rows if one.row.classifier == row.classifier), None)
+        if row is not full:
+            few = sum(row.members.values())
+            told = f"{name} {label} has {few} members instead of {sum(full.members.values())}"
+            left_out.append(told if same is None else f"{told}, which is {same}, and is left out")
+        exit_ = row.exit
+        if exit_ is not None and not exit_.spares(sum(row.members.values())):
+            left_out.append(f"{name} {label} is left out, because so few members leave nobody to spare")
+            continue
+        if same is None or row is full:
+            rows.append(PlannedRow(name, label, row, _member_names(row)))
+    return rows
+
+
+def _smaller(row: Row, most: int | None) -> Row:
+    """Return the row with as many members as the budget allows, where they are of one kind."""
+    if most is None or len(row.members) > 1 or sum(row.members.values()) <= most:
+        return row
+    (network,) = row.members
+    return row.model_copy(update={"members": {network: most}})
+
+
+def _member_names(row: Row) -> tuple[str, ...]:
+    return tuple(f"{network}-{number}" for network, count in row.members.items() for number in range(count))
+
+
+def _trainings(
+    table: TableFile, budget: Budget, rows: list[PlannedRow], data_dir: str | None
+) -> tuple[Training, ...]:
+    """Return every network that some row needs, once."""
+    place: Mapping[str, Any] = {} if data_dir is None else {"data_dir": data_dir}
+    most: dict[tuple[str, str], int] = {}
+    for planned in rows:
+        for network, count in planned.row.members.items():
+            most[planned.part, network] = max(count, most.get((planned.part, network), 0))
+    found = []
+    for (part, network), count in most.items():
+        entry, noise = table.networks[network], table.parts[part].noise
+        own = entry.config(noise, budget.training, budget.networks.get(network, {}), place)
+        paper = entry.config(noise, place)
+        for number in range(count):
+            seeded = own.model_copy(update={"seed": number})
+            found.append(Training(part, f"{network}-{number}", network, number, seeded, paper))
+    return tuple(found)
+
+
+def _refuse_unknown(only: Collection[str], table: TableFile, parts: Collection[str]) -> None:
+    known = [row for name in parts for row in table.parts[name].rows]
+    for name in only:
+        if name not in known and name not in {
+            f"{part}/{row}" for part in parts for row in table.parts[part].rows
+        }:
+            raise InvalidArgumentError(
+                f"table {table.name!r} has no row {brief(name)} in {', '.join(parts)}; known: "
+                f"{', '.join(dict.fromkeys(known))}"
+            )

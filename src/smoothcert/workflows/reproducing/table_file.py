@@ -1,0 +1,220 @@
+"""What a table file says: rows of a paper's table, what each is made of, what was published, and three budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from smoothcert.ensembles import EarlyExit, early_exit_from
+from smoothcert.fields import Text
+from smoothcert.report import FIGURES, Published
+from smoothcert.training import TrainConfig, load_recipe
+from smoothcert.workflows.reproducing.table_rules import BudgetName, refuse_inconsistent
+
+Layer = Annotated[dict[Text, Any], Field(max_length=100)]
+Share = Annotated[float, Field(ge=0, le=100)]
+_RECORD = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+
+class Images(BaseModel):
+    """Which test images are certified: every so manieth from one place to another.
+
+    Args:
+        start: the first.
+        stop: one past the last; None for the end.
+        every: step.
+    """
+
+    model_config = _RECORD
+    start: int = Field(default=0, ge=0)
+    stop: int | None = Field(default=None, ge=1)
+    every: int = Field(default=1, ge=1)
+
+    def indices(self, size: int) -> range:
+        """Return the places of the images in a split of so many."""
+        return range(self.start, size if self.stop is None else min(self.stop, size), self.every)
+
+
+class PublishedEntry(BaseModel):
+    """The figures of one row, as the paper prints them.
+
+    Args:
+        acr: average certified radius.
+        accuracy: certified accuracy in percent, one per radius of the part, or of the first ones, null where it cannot
+            be read; or the one at the row's own radius.
+        figures: other figures by their names in `FIGURES`.
+        over_seeds: mean and standard deviation of ACR over trainings.
+    """
+
+    model_config = _RECORD
+    acr: float | None = Field(default=None, ge=0)
+    accuracy: tuple[Share | None, ...] = ()
+    figures: dict[Text, float] = {}
+    over_seeds: tuple[float, float] | None = None
+
+    def read(self, radii: tuple[float, ...]) -> Published:
+        """Return them as fractions by radius."""
+        told = zip(radii, self.accuracy, strict=False)
+        shares = {radius: share / 100 for radius, share in told if share is not None}
+        return Published(self.acr, shares, self.figures, self.over_seeds)
+
+
+class Row(BaseModel):
+    """One row: the networks it is made of, how they vote, how it is certified, and what was published.
+
+    Args:
+        label: what the paper calls it; its name by default.
+        members: how many of which networks, in their order; one alone is that network itself.
+        rule: voting rule.
+        fit: way to fit weights on the hold-out.
+        early_exit: kind and settings of an early exit.
+        order_by_holdout: whether the member that is best on the noisy hold-out comes first.
+        envelope: whether it is the upper envelope of the members, and no classifier.
+        radius: certify this radius alone, by stages.
+        stages: votes of each stage.
+        reference: row of CERTIFY that time is compared with.
+        tables: of the paper in which it stands; those of the part by default.
+        published: the paper's figures.
+    """
+
+    model_config = _RECORD
+    label: Text | None = None
+    members: dict[Text, Annotated[int, Field(ge=1, le=1000)]] = Field(min_length=1)
+    rule: Text | None = None
+    fit: Text | None = None
+    early_exit: Layer | None = None
+    order_by_holdout: bool = False
+    envelope: bool = False
+    radius: float | None = Field(default=None, ge=0)
+    stages: tuple[int, ...] = (100, 1_000, 10_000, 120_000)
+    reference: Text | None = None
+    tables: tuple[Text, ...] | None = None
+    published: PublishedEntry
+
+    @property
+    def is_network(self) -> bool:
+        """Whether it is one network by itself."""
+        return sum(self.members.values()) == 1
+
+    @property
+    def exit(self) -> EarlyExit | None:
+        """The early exit, made."""
+        return None if self.early_exit is None else early_exit_from(self.early_exit)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether one of its figures needs a run that shared no pass with others."""
+        return any(FIGURES[name].is_timed for name in self.published.figures)
+
+    @property
+    def classifier(self) -> tuple[Any, ...]:
+        """All that makes it the classifier that it is; two rows that agree in it are one."""
+        how = (self.rule, self.fit, repr(self.early_exit), self.order_by_holdout, self.envelope)
+        return tuple(self.members.items()), *how, self.radius, self.stages
+
+
+class Network(BaseModel):
+    """A network that rows are made of.
+
+    Args:
+        recipe: by which it is trained.
+        model: its architecture; the recipe's first by default.
+        settings: of the method, that differ from the recipe's.
+        changes: other settings of the training that do.
+    """
+
+    model_config = _RECORD
+    recipe: Text
+    model: Text | None = None
+    settings: Layer = {}
+    changes: Layer = {}
+
+    def config(self, row: float, *layers: Mapping[str, Any]) -> TrainConfig:
+        """Return its training at one row of the recipe, with the changes of a budget, later ones over earlier ones.
+
+        Args:
+            row: sigma, or what else the recipe's rows are told apart by.
+            layers: settings of a training; `settings` in them are the method's.
+        """
+        settings, merged = dict(self.settings), {"model": self.model, **self.changes}
+        for layer in layers:
+            settings |= layer.get("settings", {})
+            merged |= {name: value for name, value in layer.items() if name != "settings"}
+        known = {name: value for name, value in merged.items() if value is not None}
+        return load_recipe(self.recipe).config(sigma=row, settings=settings, **known)
+
+
+class Part(BaseModel):
+    """Rows of one noise.
+
+    Args:
+        noise: the recipes' row: sigma, or the first option of another law.
+        radii: at which the paper gives certified accuracy, in pixel units.
+        baseline: row that the others are compared with.
+        tables: of the paper; all of the file's by default.
+        rows: by name.
+    """
+
+    model_config = _RECORD
+    noise: float = Field(gt=0)
+    radii: tuple[float, ...] = Field(min_length=1)
+    baseline: Text | None = None
+    tables: tuple[Text, ...] | None = None
+    rows: dict[Text, Row] = Field(min_length=1)
+
+
+class Budget(BaseModel):
+    """What a table is made with: everything that differs from the paper is told in the result.
+
+    Args:
+        images: to certify.
+        votes: that bound each image's class; 100 more choose it.
+        parts: that are done; all by default.
+        leave_out: rows that are not done.
+        most_members: larger ensembles of one kind of network are made this small.
+        training: settings of all trainings that differ from the recipes'.
+        networks: the same for some networks, by name.
+    """
+
+    model_config = _RECORD
+    images: Images = Images()
+    votes: int = Field(default=100_000, ge=1)
+    parts: tuple[Text, ...] | None = None
+    leave_out: tuple[Text, ...] = ()
+    most_members: int | None = Field(default=None, ge=2)
+    training: Layer = {}
+    networks: dict[Text, Layer] = {}
+
+
+class TableFile(BaseModel):
+    """A paper's table, or several that share their networks.
+
+    Args:
+        name: how it is asked for; the name of its file.
+        about: one sentence for listings.
+        paper: where it was published.
+        tables: of the paper.
+        dataset: name of the data set.
+        deviation: what differs from the paper whatever the budget; "none" where nothing does.
+        networks: by name.
+        parts: by name.
+        budgets: by name.
+    """
+
+    model_config = _RECORD
+    name: Text
+    about: Text
+    paper: Text
+    tables: tuple[Text, ...] = Field(min_length=1)
+    dataset: Text
+    deviation: Text
+    networks: dict[Text, Network] = Field(min_length=1)
+    parts: dict[Text, Part] = Field(min_length=1)
+    budgets: dict[BudgetName, Budget]
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        refuse_inconsistent(self)
+        return self

@@ -1,0 +1,84 @@
+"""Train what is not trained yet, one training per core at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from pathlib import Path
+
+from smoothcert.folders import CARD_FILE
+from smoothcert.progress import progress
+from smoothcert.training import METRICS_FILE, train
+from smoothcert.workflows.reproducing.estimate import training_seconds
+from smoothcert.workflows.reproducing.model_places import ModelPlaces
+from smoothcert.workflows.reproducing.plan import Training
+from smoothcert.workflows.training_process import train_in_process
+
+_LOOK_SECONDS = 2.0
+_SCALE = 1_000  # parts of the whole that progress counts
+
+
+def train_all(
+    trainings: Sequence[Training], places: ModelPlaces, *, at_once: int, say: Callable[[str], None]
+) -> None:
+    """Train every network that is not trained yet; what is begun is continued after its last epoch.
+
+    Args:
+        trainings: what the table needs.
+        places: where the networks are.
+        at_once: how many train at the same time, each on one core in a process of its own.
+        say: told in one line what is being done.
+    """
+    own = [one for one in trainings if places.before(one) is None]
+    left = []
+    for one in own:
+        if (places.of(one) / CARD_FILE).exists():
+            train(one.config, places.of(one), resume=True, show_progress=False)  # refuses another training
+        else:
+            left.append(one)
+    taken = len(trainings) - len(own)
+    say(
+        f"training {len(left)} networks, {at_once} at once; {len(own) - len(left)} are trained already, {taken} are "
+        "taken from the models given"
+    )
+    left.sort(
+        key=lambda one: -training_seconds(one.config)
+    )  # the longest first: the last one waits for nobody
+    pool = ThreadPoolExecutor(at_once)
+    try:
+        jobs = {
+            pool.submit(train_in_process, one.config, places.of(one), resume=True, show_progress=False): one
+            for one in left
+        }
+        _watch(jobs, places, say)
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _watch(jobs: dict[Future[None], Training], places: ModelPlaces, say: Callable[[str], None]) -> None:
+    """Show how far all trainings have come until the last ends; raise what one of them raised."""
+    costs = {one.part + one.name: training_seconds(one.config) for one in jobs.values()}
+    whole, waiting = sum(costs.values()) or 1.0, set(jobs)
+    with progress("training", _SCALE, shown=True) as show:
+        while waiting:
+            done, waiting = wait(waiting, timeout=_LOOK_SECONDS, return_when=FIRST_EXCEPTION)
+            for job in done:
+                job.result()
+                say(f"trained {jobs[job].part}/{jobs[job].name}")
+            shares = {job: _share(places.of(one), one.config.epochs) for job, one in jobs.items()}
+            gone = sum(costs[one.part + one.name] * shares[job] for job, one in jobs.items())
+            begun = [
+                f"{one.name} {round(shares[job] * one.config.epochs)} of {one.config.epochs}"
+                for job, one in jobs.items()
+                if job in waiting and job.running()
+            ]
+            show(int(_SCALE * gone / whole), f"epochs: {', '.join(begun)}")
+
+
+def _share(folder: Path, epochs: int) -> float:
+    """Return how much of a training is done, by its epochs."""
+    try:
+        with (folder / METRICS_FILE).open("rb") as lines:
+            return min(sum(1 for _ in lines) / epochs, 1.0)
+    except OSError:
+        return 0.0

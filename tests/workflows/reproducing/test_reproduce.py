@@ -1,0 +1,207 @@
+"""A small table made again: published beside own figures, what was scaled down, and the same table after any stop."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import smoothcert as sc
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.report import reproduction_tables
+from smoothcert.workflows.reproducing import certifying, classifiers, reproduce, trainings
+
+STEPS = (
+    (trainings, "train_in_process"),
+    (classifiers, "make_ensemble"),
+    (certifying, "certify"),
+    (certifying, "certify_panel"),
+    (reproduce, "write_reproduction"),
+    (reproduce, "write_report"),
+)
+
+
+def make(tiny, out, **options):
+    return reproduce.reproduce(tiny, out, workers=1, **options)
+
+
+@pytest.fixture(scope="module")
+def once():
+    """What an uninterrupted reproduction wrote, for the tests of this file."""
+    return {}
+
+
+@pytest.fixture
+def whole(once, tiny, here, tmp_path_factory):
+    if not once:
+        out = tmp_path_factory.mktemp("whole")
+        once |= {"made": make(tiny, out), "out": out, "trained": list(here)}
+        here.clear()
+    return once
+
+
+def test_published_and_own_stand_side_by_side(whole):
+    made, out = whole["made"], whole["out"]
+    assert sorted(whole["trained"]) == ["gaussian-0", "gaussian-1", "gaussian-2", "stability-0"]
+    (part,) = made.parts
+    assert [row.name for row in part.rows] == [
+        "gaussian",
+        "stability",
+        "soft",
+        "hard",
+        "fitted",
+        "envelope",
+        "staged",
+    ]
+    told = json.loads((out / "table.json").read_text())
+    rows = {row["name"]: row for row in told["parts"][0]["rows"]}
+    assert rows["gaussian"]["published"]["certified_accuracy"] == {"0.00": 0.9, "0.25": 0.5}
+    assert rows["stability"]["published"]["certified_accuracy"] == {"0.00": 0.91, "0.50": 0.125}
+    for name in ("gaussian", "stability", "soft", "hard", "fitted"):
+        own, run = rows[name]["own"], sc.Run.open(out / "runs" / "sigma-0.25" / name)
+        assert own["acr"] == run.average_radius()
+        assert own["acr_interval"][0] <= own["acr"] <= own["acr_interval"][1]
+        assert own["certified_accuracy"]["0.00"] == run.certified_accuracy([0.0])[0]
+        assert own["images"] == 12
+    low, high = rows["gaussian"]["own"]["certified_accuracy_interval"]["0.00"]
+    assert low < rows["gaussian"]["own"]["certified_accuracy"]["0.00"] < high
+    assert set(rows["staged"]["own"]["figures"]) == {"sample_reduction", "consensus_rate", "returned_1"}
+    assert rows["staged"]["own"]["figures"]["sample_reduction"] > 100
+    members = [
+        sc.Run.open(out / "runs" / "sigma-0.25" / "members" / f"gaussian-{n}").average_radius()
+        for n in (0, 1)
+    ]
+    assert rows["envelope"]["own"]["acr"] == max(members)
+    assert rows["envelope"]["own"]["acr_interval"] is None
+
+
+def test_files_and_page_carry_the_table(whole):
+    made, out = whole["made"], whole["out"]
+    lines = (out / "table.md").read_text()
+    for line in (
+        "Reproduced: no paper",
+        "Scaled down: all networks",
+        "published orders of ACR",
+        "figures are made up",
+    ):
+        assert line in lines
+    with (out / "table.csv").open() as file:
+        records = list(csv.DictReader(file))
+    assert [record["row"] for record in records] == [row.name for row in made.parts[0].rows]
+    assert float(records[0]["published_acr"]) == 0.2
+    assert float(records[0]["own_acr"]) == made.parts[0].rows[0].acr
+    page = (out / "page.html").read_text()
+    for text in ("published and own", "Scaled down: all networks", "own - gaussian", "95% interval"):
+        assert text in page
+    (table,) = reproduction_tables(made)
+    first = [cell.plain for cell in table.rows[0]]
+    assert first[:4] == ["Gaussian", "published", "0.200", "90.0"]
+    assert first[5] == "–"  # the paper has no figure at radius 0.5
+
+
+def test_what_was_scaled_down_is_told(whole):
+    told = "; ".join(whole["made"].scaled_down)
+    assert (
+        "all networks: batch_size 20 instead of 32, epochs 2 instead of 20, training images 400 instead of all"
+        in told
+    )
+    assert "stability: lbd 1 instead of 2" in told
+    assert "12 test images, every 2th from 0 on instead of 400" in told
+    assert "200 votes instead of 100,000" in told
+    assert "sigma-0.5 is left out" in told
+    assert "sigma-0.25 staged has 3 members instead of 5" in told
+
+
+def test_every_pair_of_published_radii_gets_a_verdict(whole):
+    orders = whole["made"].parts[0].orders
+    acrs = [0.2, 0.3, 0.4, 0.35, 0.35, 0.25]  # of the rows that have one; hard and fitted tie
+    assert len(orders) == len(acrs) * (len(acrs) - 1) // 2 - 1
+    rows = {row.name: row for row in whole["made"].parts[0].rows}
+    for order in orders:
+        assert rows[order.better].published.acr > rows[order.worse].published.acr
+        assert order.verdict.came_out == (rows[order.better].acr > rows[order.worse].acr)
+
+
+class Stopped(BaseException):
+    """Stands for a kill: nothing catches it."""
+
+
+@pytest.mark.slow
+def test_stopped_at_each_step_it_ends_with_the_same_table(whole, tiny, here, tmp_path, monkeypatch):
+    calls, stop_at = 0, None
+
+    def counting(function):
+        def call(*args, **options):
+            nonlocal calls
+            calls += 1
+            if calls == stop_at:
+                raise Stopped
+            return function(*args, **options)
+
+        return call
+
+    for module, name in STEPS:
+        monkeypatch.setattr(module, name, counting(getattr(module, name)))
+    for stop_at in range(1, 40):
+        calls = 0
+        try:
+            make(tiny, tmp_path / "out")
+        except Stopped:
+            assert stop_at <= 20
+        else:
+            break
+    assert stop_at > len(STEPS)
+    for name in ("table.json", "table.csv", "table.md"):
+        assert (tmp_path / "out" / name).read_text() == (whole["out"] / name).read_text()
+    assert len(here) == len(set(here)) == 4  # nothing was trained twice
+
+
+@pytest.mark.slow
+def test_killed_for_good_it_ends_with_the_same_table(whole, tiny, tmp_path):
+    """A real SIGKILL in the middle of the trainings, and one as soon as a run is begun."""
+    out = tmp_path / "out"
+    command = [sys.executable, "-m", "smoothcert", "reproduce", tiny, "--out", str(out), "--workers", "1"]
+    for sign in ("models/sigma-0.25/*/metrics.jsonl", "runs/sigma-0.25/*/run.sqlite"):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        end = time.monotonic() + 120
+        while not list(out.glob(sign)) and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.02)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        assert not (out / "table.json").exists()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    assert (out / "table.json").read_text() == (whole["out"] / "table.json").read_text()
+
+
+def test_models_that_were_trained_before_are_taken(whole, tiny, here, tmp_path):
+    made = make(tiny, tmp_path / "out", models=whole["out"] / "models", only=["gaussian", "stability"])
+    assert here == []
+    assert not (tmp_path / "out" / "models").exists()
+    assert [row.acr for row in made.parts[0].rows] == [row.acr for row in whole["made"].parts[0].rows[:2]]
+
+
+def test_other_models_are_told_by_what_they_are(whole, tiny, here, tmp_path):
+    """What was scaled down comes from the folders: a model given may be another than the budget's."""
+    given = tmp_path / "given"
+    config = sc.load_recipe("digits-gaussian").config(sigma=0.25, seed=0, epochs=3, max_train_images=200)
+    sc.train(config, given / "gaussian")
+    made = make(tiny, tmp_path / "out", models=given, only=["gaussian"])
+    assert "gaussian: epochs 3 instead of 20, training images 200 instead of all" in made.scaled_down[0]
+    sc.train(config.changed(sigma=0.5), tmp_path / "wide" / "gaussian")
+    with pytest.raises(InvalidArgumentError, match=r"trained for other noise than that of sigma-0\.25"):
+        make(tiny, tmp_path / "other", models=tmp_path / "wide", only=["gaussian"])
+    assert not (tmp_path / "other").exists()
+
+
+def test_rows_and_budgets_that_there_are_not_are_refused(tiny, tmp_path):
+    with pytest.raises(
+        InvalidArgumentError, match=r"has no row 'gauss' in sigma-0\.25; known: gaussian, stability"
+    ):
+        make(tiny, tmp_path / "out", only=["gauss"])
+    with pytest.raises(InvalidArgumentError, match="budget must be one of minutes, hours, paper, got 'days'"):
+        make(tiny, tmp_path / "out", budget="days")
+    assert not (tmp_path / "out").exists()
