@@ -19,6 +19,7 @@ from docs.python_reference import python_reference
 HOME = Path(__file__).resolve().parents[1]
 PAGES = {
     "benchmarks/README.md": "benchmarks.md",
+    "results/README.md": "results.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "README.md": "index.md",
