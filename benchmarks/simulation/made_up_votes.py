@@ -48,8 +48,10 @@ class MadeUpVotes:
         """Return the votes of one chunk, by class."""
         if votes == CHUNK_VOTES:
             block: NDArray[np.int64] = self._block(index, phase, number // _BLOCK, CHUNK_VOTES)
-            return block[number % _BLOCK]
-        return self._drawn(index, phase, number, votes)[0]
+            chunk: NDArray[np.int64] = block[number % _BLOCK]
+        else:
+            chunk = self._drawn(index, phase, number, votes)[0]
+        return chunk
 
     def _drawn(self, index: int, phase: str, place: int, votes: int) -> NDArray[np.int64]:
         """Return a block of chunks; `place` is that of the block, or of the one chunk that is short."""
