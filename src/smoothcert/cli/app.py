@@ -17,10 +17,10 @@ USER_MISTAKE = 2
 _LONGEST = 1_000  # characters of a message
 
 COMMANDS = {
-    "demo": "demo:demo",
+    "demo": "jobs.demo:demo",
     "train": "train:train",
-    "sweep": "sweep:sweep",
-    "reproduce": "reproduce:reproduce",
+    "sweep": "jobs.sweep:sweep",
+    "reproduce": "jobs.reproduce:reproduce",
     "import": "import_checkpoint:import_command",
     "ensemble": "ensemble:ensemble",
     "quantize": "quantize:quantize",

@@ -1,0 +1,1 @@
+"""Commands that are whole jobs: train, certify and compare in one."""
