@@ -22,10 +22,7 @@ def test_the_votes_of_a_removed_machine_are_drawn_by_the_others():
     if "Node" in ended.stderr and "timed out" in ended.stderr.lower():
         pytest.skip("Ray's second machine did not start in the time that Ray gives it")
     assert ended.returncode == 0, ended.stderr[-2_000:]
-    told = [line for line in ended.stdout.splitlines() if line.startswith("{")]  # Ray may add words of its own
-    assert json.loads(told[0]) == {
-        "workers": 1,
-        "lost": 1,
-        "jobs": 12,
-        "same_votes": True,
-    }
+    told = [
+        line for line in ended.stdout.splitlines() if line.startswith("{")
+    ]  # Ray may add words of its own
+    assert json.loads(told[0]) == {"workers": 1, "lost": 1, "same_votes": True}
