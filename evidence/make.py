@@ -26,6 +26,7 @@ PIECES = (
     "norms",
     "many_images",
     "killed_cluster",
+    "int8_price",
 )
 
 
