@@ -11,6 +11,7 @@ import numpy as np
 from evidence.record import data_dir, record
 
 import smoothcert as sc
+from smoothcert.engines import this_processor
 from smoothcert.folders import read_card
 from smoothcert.report import compare
 from smoothcert.sampling import unpack
@@ -19,9 +20,15 @@ SEED, IMAGES, VOTES = 0, 500, 2_000
 RESULTS = Path(__file__).parents[1] / "results"
 WORK = Path(".evidence") / "int8_price"
 MODELS = {
-    "mnist-lenet-sigma0.5": (RESULTS / "mnist-sigma0.5" / "models" / "gaussian", "mnist", 0.5),
-    "cifar10-resnet20-sigma0.25": (RESULTS / "cifar10-sigma0.25" / "models" / "gaussian-0", "cifar10", 0.25),
+    "mnist-lenet-sigma0.5": (RESULTS / "mnist-methods" / "models" / "sigma-0.5" / "gaussian-0", "mnist", 0.5),
+    "cifar10-resnet20-sigma0.25": (
+        RESULTS / "cifar10-ensembles" / "models" / "sigma-0.25" / "gaussian-20-0",
+        "cifar10",
+        0.25,
+    ),
 }
+TUNING = {"cifar10-resnet20-sigma0.25": {"epochs": 2, "lr": 0.004}}
+"""Networks that are also trained on with simulated rounding before they are quantised, because plain int8 cost more."""
 
 
 def make() -> None:
@@ -31,7 +38,9 @@ def make() -> None:
         "int8_price",
         about=f"Trained networks in float32 and in int8 (`smoothcert quantize`), {IMAGES} test images (every 20th), "
         f"the same seed, so the same noise: certified accuracy on a grid (sequential, at most {VOTES:,} votes), "
-        "differences int8 - float32, and the share of votes that both cast alike on the same noisy image.",
+        "differences int8 - float32, and the share of votes that both cast alike on the same noisy image. "
+        "`tuned` was trained on with simulated rounding before it was quantised; it is compared with the float32 "
+        "network that it started from, and with itself in float32.",
         seed=SEED,
         interval="exact 95% interval of a paired difference over images, at each radius alone",
         figures=figures,
@@ -40,16 +49,18 @@ def make() -> None:
 
 def _price(name: str, folder: Path, dataset: str, sigma: float) -> dict[str, Any]:
     place = WORK / name
-    if not (place / "int8").exists():
-        train = sc.load_dataset(dataset, "train", data_dir(), holdout=0)
-        sc.quantize(folder, train, place / "int8", seed=SEED, show_progress=True)
+    # Up to two sigma: what so few votes can prove.
+    radii = tuple(round(step * sigma / 2, 3) for step in range(5))
+    _quantise(folder, dataset, place / "models" / "int8")
+    forms = {"float32": folder, "int8": place / "models" / "int8"}
+    if name in TUNING:
+        tuned = place / "models" / "tuned-float32"
+        sc.train(_tuning(folder, **TUNING[name]), tuned, resume=True, show_progress=True)
+        _quantise(tuned, dataset, place / "models" / "tuned")
+        forms |= {"tuned-float32": tuned, "tuned": place / "models" / "tuned"}
     test = sc.load_dataset(dataset, "test", data_dir())
-    radii = tuple(
-        round(step * sigma / 2, 3) for step in range(5)
-    )  # up to two sigma: what so few votes can prove
-    runs = {}
-    for form, source in (("float32", folder), ("int8", place / "int8")):
-        runs[form] = sc.certify(
+    runs = {
+        form: sc.certify(
             sc.load_classifier(source),
             test,
             procedure=sc.Sequential(radii=radii, max_samples=VOTES),
@@ -59,22 +70,60 @@ def _price(name: str, folder: Path, dataset: str, sigma: float) -> dict[str, Any
             resume=True,
             show_progress=True,
         )
-    found = compare(runs["float32"], runs["int8"], radii=radii)
-    entry = read_card(place / "int8").quantized
+        for form, source in forms.items()
+    }
+    told: dict[str, Any] = {
+        "radii": list(radii),
+        "engines": {form: run.manifest["engine"] for form, run in runs.items()},
+        "quantised": {form: _entry(forms[form]) for form in forms if not form.endswith("float32")},
+    }
+    told["int8"] = _compared(runs, place, "float32", "int8", radii)
+    if name in TUNING:
+        told["tuning"] = TUNING[name]
+        told["tuned"] = _compared(runs, place, "float32", "tuned", radii)
+        told["tuned_against_itself"] = _compared(runs, place, "tuned-float32", "tuned", radii)
+    return told
+
+
+def _quantise(folder: Path, dataset: str, out: Path) -> None:
+    if not out.exists():
+        train = sc.load_dataset(dataset, "train", data_dir(), holdout=0)
+        sc.quantize(folder, train, out, seed=SEED, show_progress=True)
+
+
+def _tuning(folder: Path, epochs: int, lr: float) -> dict[str, Any]:
+    """Return the network's own training, begun with its weights, for a few epochs at a small rate, rounded."""
+    rounding = "seven-bits" if this_processor().int8 is False else "int8"
+    own = {**read_card(folder).training, "data_dir": data_dir(), "start": str(folder)}
+    own.pop("recipe"), own.pop("recipe_epochs", None)
+    return {
+        **own,
+        "epochs": epochs,
+        "lr": lr,
+        "schedule": "one-cycle",
+        "milestones": (),
+        "rounding": rounding,
+    }
+
+
+def _entry(folder: Path) -> dict[str, Any]:
+    entry = read_card(folder).quantized
     assert entry is not None
+    return entry.model_dump(mode="json", exclude={"candidates", "original", "holdout"})
+
+
+def _compared(
+    runs: dict[str, sc.Run], place: Path, a: str, b: str, radii: tuple[float, ...]
+) -> dict[str, Any]:
+    """Return certified accuracy of two forms, their differences with intervals, and how many votes they share."""
+    found = compare(runs[a], runs[b], radii=radii)
     differences = [one.difference for one in found.at]
     return {
-        "quantised": entry.model_dump(mode="json", exclude={"candidates", "original", "holdout"}),
-        "engines": {form: run.manifest["engine"] for form, run in runs.items()},
-        "radii": list(radii),
-        "certified_accuracy": {
-            "float32": [one.a for one in found.at],
-            "int8": [one.b for one in found.at],
-        },
+        "certified_accuracy": {a: [one.a for one in found.at], b: [one.b for one in found.at]},
         "difference": differences,
         "interval": [one.interval for one in found.at],
         "mean_difference": float(np.mean(differences)),
-        "votes_alike": _alike(place / "float32", place / "int8"),
+        "votes_alike": _alike(place / a, place / b),
     }
 
 

@@ -27,6 +27,7 @@ PIECES = (
     "many_images",
     "killed_cluster",
     "int8_price",
+    "end_to_end",
 )
 
 

@@ -52,7 +52,11 @@ def test_denoisers_are_trained_and_certified(smoothcert, tmp_path, clean):
     [
         (["digits-denoiser-mse"], "say which one: classifier=FOLDER"),
         (["digits-drt"], "use smoothcert.fine_tune (--from"),
-        (["digits-gaussian", "--from", "nowhere"], "method 'gaussian' trains one network"),
+        (["digits-gaussian", "--from", "nowhere"], "nowhere is not a model folder"),
+        (
+            ["digits-gaussian", "--from", "a", "--from", "b"],
+            "method 'gaussian' trains one network from one start",
+        ),
         (["digits-drt", "--from", "nowhere"], "nowhere is not a model folder"),
         (["digits-gaussian", "--classifier", "nowhere"], "classifier is for methods that train a denoiser"),
         (["digits-denoiser-mse", "--classifier", "nowhere"], "nowhere is not a model folder"),

@@ -55,7 +55,8 @@ def train(
         list[Path] | None,
         path_option(
             "--from",
-            text="Members to fine-tune together (drt recipes): an ensemble folder, or model folders, each with --from.",
+            text="Trained network to begin with; or members to fine-tune together (drt recipes): an ensemble "
+            "folder, or model folders, each with --from.",
         ),
     ] = None,
 ) -> None:
@@ -79,6 +80,9 @@ def train(
 
       smoothcert train mine.yaml --factory net.py:make --out models/mine
 
+      smoothcert train digits-gaussian --from models/digits --epochs 2 --set lr=0.01 --set rounding=int8
+      --out models/for-int8
+
       smoothcert train digits-drt --from models/five/ensemble --out models/diverse
 
       smoothcert train digits-denoiser-stability --classifier models/clean --out models/denoised
@@ -92,7 +96,9 @@ def train(
     ):  # named by the user, now
         named.append(changes.model)
     try:
-        if start is not None:
+        if start is not None and config.objective().trains == "network":
+            _train(_started(config, start, members), out, where, named)
+        elif start is not None:
             _fine_tune(config, start, members, out, where)
         elif members is not None:
             _train_members(config, members, out, where, named)
@@ -107,6 +113,15 @@ def _train(config: training.TrainConfig, out: Path, where: dict[str, Any], facto
     """Train one model, or say that there is nothing left to do, and tell of it."""
     tell_before(out, out / folders.CARD_FILE)
     tell_trained(training.train(config, out, **where, factories=factories), out)
+
+
+def _started(config: training.TrainConfig, start: list[Path], members: int | None) -> training.TrainConfig:
+    """Return the configuration that begins with a trained network."""
+    if members is not None or len(start) > 1:
+        raise InvalidArgumentError(
+            f"method {config.method!r} trains one network from one start; give --from once and no --members"
+        )
+    return config.changed(start=str(start[0]))
 
 
 def _train_members(

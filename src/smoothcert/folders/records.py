@@ -23,6 +23,8 @@ LEFT_OUT = (
     "own",
     "model_args",
     "model_code",
+    "rounding",
+    "start",
     "onnx",
 )
 """Fields of cards and configurations that are not written where they are None, so that old records stay equal."""

@@ -13,6 +13,7 @@ from .pieces.merge import merge_runs
 from .pieces.plan_file import RunPlan, read_plan, refuse_plan, write_plan
 from .pieces.share import Share
 from .places import begin, hold, opened, who_writes
+from .portable import read_portable, write_portable
 from .reach import reach_of
 from .rows import CertificateRow, CountsRow, FailureRow, VotesRow
 from .run import Run
@@ -69,6 +70,7 @@ __all__ = [
     "read_attack",
     "read_log",
     "read_plan",
+    "read_portable",
     "read_tsv",
     "refuse_no_run",
     "refuse_other_packages",
@@ -79,4 +81,5 @@ __all__ = [
     "who_writes",
     "write_export",
     "write_plan",
+    "write_portable",
 ]

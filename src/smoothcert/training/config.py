@@ -92,13 +92,16 @@ class TrainConfig(BaseModel):
         max_train_images: train on that many images only, chosen by a fixed key; None for all.
         precision: "32-true", or "bf16-mixed" to let torch multiply in bfloat16 where it thinks that safe; weights,
             their updates and measurements stay float32.
+        rounding: "int8" or "seven-bits" to train as if weights and inputs of layers were rounded, for a network that is
+            to be quantised; the trained weights stay float32.
+        start: folder of a trained network of this package whose weights this training begins with; None begins anew.
         certify_every: certify some hold-out images after every so many epochs; 0 for never.
         certify_images: how many of them.
         certify_votes: votes for each.
         seed: 0 .. 2^128 - 1; drawn from the operating system, and recorded, when left out.
         members: folders of the pretrained members that are fine-tuned together, for methods that do so.
         classifier: folder of the classifier that a denoiser is trained for.
-        digests: of those members or that classifier; `train` and `fine_tune` fill them in.
+        digests: of those members, that classifier or that start; `train` and `fine_tune` fill them in.
         depth: convolutions of a denoiser, if not those of its name.
         width: channels between them, likewise.
         packages: package and version of the method, and of what else another package brings, by kind and name;
@@ -136,6 +139,8 @@ class TrainConfig(BaseModel):
     holdout: Literal["none"] | Annotated[int, Field(ge=1, le=_MOST, strict=True)] | None = None
     max_train_images: int | None = Field(default=None, ge=1, le=_MOST)
     precision: Literal["32-true", "bf16-mixed"] = FLOAT32
+    rounding: Literal["int8", "seven-bits"] | None = None
+    start: Place | None = None
     certify_every: int = Field(default=0, ge=0, le=_MOST)
     certify_images: int = Field(default=100, ge=1, le=_MOST)
     certify_votes: int = Field(default=1_000, ge=1, le=_MOST)

@@ -1,4 +1,4 @@
-"""The model that a training begins with: a new network, pretrained members, or a new denoiser before a classifier."""
+"""The model that a training begins with: a new network, a trained one, members, or a denoiser before a classifier."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from torch import nn
 from smoothcert.data import Dataset
 from smoothcert.ensembles import VotingEnsemble
 from smoothcert.errors import CheckpointError, InvalidArgumentError
-from smoothcert.folders import ModelCard, classifier_card, load_checkpoint
+from smoothcert.folders import ModelCard, classifier_card, load_checkpoint, read_card
 from smoothcert.networks import DENOISERS, Denoised, DnCNN, create_model, refuse_shapes
 from smoothcert.training.config import TrainConfig
 
@@ -26,6 +26,8 @@ def first_model(config: TrainConfig, train_set: Dataset) -> nn.Module:
         return _members(config)
     if trains == "denoiser":
         return _denoiser(config, train_set)
+    if config.start is not None:
+        return _started(config)
     mean, std = config.normalisation()
     return create_model(
         config.model,
@@ -55,6 +57,34 @@ def with_classifier_digest(config: TrainConfig, train_set: Dataset) -> TrainConf
     return with_digests(config, [card])
 
 
+def with_start_digest(config: TrainConfig, train_set: Dataset) -> TrainConfig:
+    """Return the configuration with the digest of the network it starts from; refuse one that is not what it trains."""
+    assert config.start is not None
+    card = read_card(config.start)
+    if card.code is not None or card.denoised is not None or card.quantized is not None:
+        raise InvalidArgumentError(
+            f"{config.start} is no float32 network of this package alone; start from one, or continue your own module "
+            "by smoothcert.fit"
+        )
+    mean, std = config.normalisation()
+    wanted = {
+        "architecture": config.model,
+        "heads": config.heads,
+        "split": config.split,
+        "input_shape": train_set.input_shape,
+        "num_classes": train_set.num_classes,
+        "mean": mean,
+        "std": std,
+    }
+    for name, value in wanted.items():
+        if getattr(card, name) != value:
+            raise InvalidArgumentError(
+                f"{config.start} has {name} {getattr(card, name)}, but this training has {value}; start from a network "
+                "that is built alike"
+            )
+    return with_digests(config, [card])
+
+
 def with_digests(config: TrainConfig, cards: Sequence[ModelCard]) -> TrainConfig:
     """Return the configuration with the digests of the models it starts from; refuse other ones given before."""
     digests = tuple(card.digest for card in cards)
@@ -70,6 +100,13 @@ def size_of(config: TrainConfig) -> tuple[int, int]:
     """Return depth and width of the denoiser of a configuration."""
     named = DENOISERS[config.model]
     return config.depth or named.depth, config.width or named.width
+
+
+def _started(config: TrainConfig) -> nn.Module:
+    assert config.start is not None
+    model, card = load_checkpoint(config.start)
+    _refuse_change(config, [card])
+    return model.requires_grad_(True)
 
 
 def _denoiser(config: TrainConfig, train_set: Dataset) -> Denoised:

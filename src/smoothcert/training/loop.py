@@ -29,6 +29,7 @@ from smoothcert.training.learning_rate import SCHEDULES, has_dropped
 from smoothcert.training.materials import Materials
 from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import Objective
+from smoothcert.training.rounding import simulated_rounding
 from smoothcert.training.step import Moment, Step
 from smoothcert.visible import brief
 
@@ -130,7 +131,7 @@ class Loop:
         images = images.to(fabric.device, non_blocking=True)
         labels = torch.from_numpy(self.train_set.labels[rows]).to(fabric.device, non_blocking=True)
         source = NoiseSource(self.noise, draws, first=first, total=len(chosen))
-        with fabric.autocast():
+        with fabric.autocast(), simulated_rounding(self.model, config.rounding):
             parts = self.objective.loss(Step(self.model, images, labels, source, self._moment(step, epoch)))
         _refuse_shapeless(parts, config.method)
         # Weighted, so that the mean over processes is the mean over images.

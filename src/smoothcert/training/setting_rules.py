@@ -48,6 +48,7 @@ def refuse_inconsistent(config: TrainConfig) -> None:
     if config.nesterov and config.momentum == 0:
         raise InvalidArgumentError("nesterov needs momentum above 0, got momentum=0")
     _refuse_mixture(config)
+    _refuse_start(config)
     if config.heads is None and config.split is not None:
         raise InvalidArgumentError(
             f"split={config.split!r} says where heads begin, but heads is not given; set both"
@@ -72,6 +73,21 @@ def _refuse_code(config: TrainConfig) -> None:
     if config.heads is not None and (config.factory is not None or config.own is not None):
         raise InvalidArgumentError(
             f"heads={config.heads} are for networks of this package, and {config.model!r} is none; leave them out"
+        )
+
+
+def _refuse_start(config: TrainConfig) -> None:
+    """Refuse a start, or rounding, where it has no meaning."""
+    if config.start is not None and (
+        OBJECTIVES[config.method].trains != "network" or config.factory is not None or config.own is not None
+    ):
+        raise InvalidArgumentError(
+            f"start={config.start!r} gives the first weights of a network of this package, which method "
+            f"{config.method!r} with model {config.model!r} does not train; leave it out"
+        )
+    if config.rounding is not None and config.precision != "32-true":
+        raise InvalidArgumentError(
+            f"rounding={config.rounding!r} rounds float32 numbers, but precision is {config.precision!r}; give one"
         )
 
 

@@ -27,7 +27,7 @@ from smoothcert.networks import denoised_of
 from smoothcert.training.batches import chosen_images
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.epochs import OnEpoch
-from smoothcert.training.first_model import first_model, with_classifier_digest
+from smoothcert.training.first_model import first_model, with_classifier_digest, with_start_digest
 from smoothcert.training.launching import Trained, Where, launch
 from smoothcert.training.materials import Materials
 from smoothcert.training.outputs.folder import differences, forget, refuse_existing
@@ -83,6 +83,8 @@ def train(
     train_set = config.training_images()
     if trains == "denoiser":
         config = with_classifier_digest(config, train_set)
+    if config.start is not None:
+        config = with_start_digest(config, train_set)
     config, module = permitted_module(config, train_set, factories)
     if (out / CARD_FILE).exists():
         return finished(out, config, train_set, None if module is None else module.source())[1]

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,7 +12,7 @@ import time
 import pytest
 
 import smoothcert as sc
-from smoothcert.errors import InvalidArgumentError
+from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.report import reproduction_tables
 from smoothcert.workflows.reproducing import certifying, classifiers, reproduce, trainings
 
@@ -205,3 +206,26 @@ def test_rows_and_budgets_that_there_are_not_are_refused(tiny, tmp_path):
     with pytest.raises(InvalidArgumentError, match="budget must be one of minutes, hours, paper, got 'days'"):
         make(tiny, tmp_path / "out", budget="days")
     assert not (tmp_path / "out").exists()
+
+
+def test_rows_are_kept_without_their_votes_and_not_certified_again(whole, tiny, tmp_path, monkeypatch):
+    """As in a project that keeps models and certificates, and not the runs."""
+    out = whole["out"]
+    for name in ("models", "certificates"):
+        shutil.copytree(out / name, tmp_path / name)
+
+    def never(*args, **options):
+        raise AssertionError("certified again")
+
+    monkeypatch.setattr(certifying, "certify", never)
+    monkeypatch.setattr(certifying, "certify_panel", never)
+    make(tiny, tmp_path)
+    assert (tmp_path / "table.md").read_text() == (out / "table.md").read_text()
+    assert (tmp_path / "table.json").read_text() == (out / "table.json").read_text()
+
+
+def test_certificates_of_another_seed_are_refused(whole, tiny, tmp_path):
+    for name in ("models", "certificates"):
+        shutil.copytree(whole["out"] / name, tmp_path / name)
+    with pytest.raises(SmoothcertError, match="seed was '0' and is now '7'"):
+        make(tiny, tmp_path, seed=7)

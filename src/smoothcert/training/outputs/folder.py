@@ -16,7 +16,7 @@ from smoothcert.training.config import TrainConfig
 from smoothcert.training.outputs.state import read_header
 from smoothcert.training.outputs.state_header import STATE_FILE, damage
 
-PLACES = frozenset({"data_dir", "members", "classifier"})
+PLACES = frozenset({"data_dir", "members", "classifier", "start"})
 """Settings that say where files lie: their content decides the weights and is held by digests, so they may change."""
 
 

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, load_classifier
+from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, identities, load_classifier
 from smoothcert.data import Dataset
 from smoothcert.ensembles import Panel
 from smoothcert.folders import load_model, read_any_card
 from smoothcert.noise import noise_from
 from smoothcert.report import Summary
+from smoothcert.store import FILE_NAME, Run, check_same, plain, read_portable, write_portable
 from smoothcert.workflows.certify import certify
 from smoothcert.workflows.certify_panel import certify_panel
 from smoothcert.workflows.reproducing.model_places import ModelPlaces
@@ -78,9 +79,13 @@ class Certifier:
         return tuple(self._alone(job) for job in jobs)
 
     def _alone(self, job: Job) -> Summary:
+        classifier = load_classifier(job.folder)
+        kept = self._kept(job, classifier)
+        if kept is not None:
+            return Summary.of_run(kept, job.name)
         self.say(f"{self.part} {job.name}: certifying {len(self.indices)} images")
         run = certify(
-            load_classifier(job.folder),
+            classifier,
             self.test,
             procedure=job.procedure,
             seed=self.seed,
@@ -90,11 +95,16 @@ class Certifier:
             resume=True,
             show_progress=True,
         )
+        self._keep(job.name)
         return Summary.of_run(run, job.name)
 
     def _together(self, group: Sequence[Job]) -> dict[str, Summary]:
         """Certify ensembles of the same members from the same forward passes."""
         names = [job.name for job in group]
+        kept = {job.name: self._kept(job, load_classifier(job.folder)) for job in group}
+        found = {name: Summary.of_run(run, name) for name, run in kept.items() if run is not None}
+        if len(found) == len(group):
+            return found
         self.say(f"{self.part} {', '.join(names)}: certifying {len(self.indices)} images in the same passes")
         loaded = [load_model(job.folder) for job in group]
         card = loaded[0][1]
@@ -112,7 +122,33 @@ class Certifier:
             show_progress=True,
             folders={job.name: job.folder for job in group},
         )
+        for name in names:
+            self._keep(name)
         return {name: Summary.of_run(runs[name], name) for name in names}
+
+    def _keep(self, name: str) -> None:
+        """Write a finished run once more, without its votes: small enough to stay with a project."""
+        run, file = self.places.run(self.part, name), self.places.kept(self.part, name)
+        if not file.exists():
+            write_portable(run, file)
+
+    def _kept(self, job: Job, classifier: SmoothedClassifier) -> Run | None:
+        """Return the certificates of a row whose run is gone but was kept; refuse those of another row."""
+        file = self.places.kept(self.part, job.name)
+        if (self.places.run(self.part, job.name) / FILE_NAME).exists() or not file.exists():
+            return None
+        kept = read_portable(file)
+        wanted = {
+            "model": identities(classifier.model)[0],
+            "noise": plain(classifier.noise.describe()),
+            "procedure": plain(job.procedure.describe()),
+            "seed": str(self.seed),
+            "dataset": plain(self.test.record),
+            "indices": list(self.indices),
+        }
+        check_same({field: kept.manifest[field] for field in wanted}, wanted, str(file), "use")
+        self.say(f"{self.part} {job.name}: certified before, {file}")
+        return kept
 
 
 def _groups(jobs: Sequence[Job]) -> list[list[Job]]:

@@ -1,4 +1,4 @@
-"""Where the networks of a table are: in its own folder, or among models that were trained before."""
+"""Where networks, runs and kept certificates of a table are; networks also among models that were trained before."""
 
 from __future__ import annotations
 
@@ -45,6 +45,10 @@ class ModelPlaces:
     def run(self, part: str, name: str) -> Path:
         """Return the folder of a run."""
         return self.out / "runs" / part / name
+
+    def kept(self, part: str, name: str) -> Path:
+        """Return the file that keeps a run without its votes."""
+        return self.out / "certificates" / part / f"{name}.json"
 
 
 def _refuse_other(folder: Path, training: Training) -> None:
