@@ -50,7 +50,8 @@ def _rounded(layer: nn.Conv2d | nn.Linear, largest: int, inputs: Tensor) -> Tens
     inputs = _rounded_inputs(inputs)
     if isinstance(layer, nn.Linear):
         return functional.linear(inputs, weight, layer.bias)
-    return layer._conv_forward(inputs, weight, layer.bias)  # which knows every way to pad
+    answers: Tensor = layer._conv_forward(inputs, weight, layer.bias)  # which knows every way to pad
+    return answers
 
 
 def _rounded_weights(weight: Tensor, largest: int) -> Tensor:
