@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 from docs.command_reference import parameters_of
+from docs.site_hook import PAGES
 
 import smoothcert as sc
 from following import ROOT, blocks_of
@@ -84,3 +85,25 @@ def test_what_the_readme_shows_its_claims_by_is_there():
 def test_every_outcome_is_explained():
     text = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
     assert {one.name for one in sc.Outcome} == set(re.findall(r"^\| `([A-Z_]+)` \|", text, re.MULTILINE))
+
+
+def joined_blocks(text):
+    """Yield the lists and tables that follow a paragraph without an empty line: the site shows them as one text."""
+    before, in_code = "", False
+    for line in text.splitlines():
+        in_code ^= line.startswith("```")
+        block = re.match(r"- |\* |\d+\. |\|", line)
+        goes_on = re.match(r"\s+\S|- |\* |\d+\. |\||#|$", before)
+        if block and not goes_on and not in_code:
+            yield line
+        before = line
+
+
+@pytest.mark.parametrize("page", [*TEXTS, *(ROOT / one for one in PAGES)], ids=lambda page: page.stem)
+def test_lists_and_tables_stand_apart(page):
+    assert list(joined_blocks(page.read_text(encoding="utf-8"))) == []
+
+
+def test_a_list_without_an_empty_line_is_seen():
+    assert list(joined_blocks("**Certify**\n- this")) == ["- this"]
+    assert list(joined_blocks("word\n\n- this\n  and\n- that\n")) == []
