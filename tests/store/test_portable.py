@@ -1,6 +1,8 @@
 """A run kept without its votes: the same figures from a small text, and refusals of what no run has written."""
 
 import json
+import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -43,7 +45,7 @@ def file(tmp_path):
 def test_it_reads_as_the_run_it_was(tmp_path, name):
     run = certify(tmp_path / "run", procedure=PROCEDURES[name])
     write_portable(tmp_path / "run", tmp_path / "run.json")
-    kept = read_portable(tmp_path / "run.json")
+    kept = read_portable(tmp_path / "run.json").run
     assert kept.manifest == sc.Run.open(tmp_path / "run").manifest
     assert export_run(kept, "json") == export_run(run, "json")
     one, other = Summary.of_run(run, "same"), Summary.of_run(kept, "same")
@@ -81,13 +83,32 @@ def changed(content, change):
         content["manifest"]["noise"] = "loud"
     elif change == "list":
         return [content]
+    elif change == "fewer":
+        content["images"].pop()
+    elif change == "manifest of a list":
+        content["manifest"] = []
+    elif change == "too large":
+        content["images"][0][0][6] = 2**63
     return content
 
 
 @pytest.mark.parametrize(
-    "change", ["radius", "short row", "no counts", "image twice", "stranger", "no manifest", "noise", "list"]
+    "change",
+    [
+        *("radius", "short row", "no counts", "image twice", "stranger", "no manifest", "noise", "list"),
+        *("fewer", "manifest of a list", "too large"),
+    ],
 )
 def test_what_no_run_has_written_is_refused_with_the_file(file, change):
     file.write_text(json.dumps(changed(json.loads(file.read_text()), change)))
     with pytest.raises(SmoothcertError, match=r"run\.json"):
         read_portable(file)
+
+
+def test_a_run_that_was_changed_is_not_kept(tmp_path):
+    certify(tmp_path / "run")
+    with closing(sqlite3.connect(tmp_path / "run" / "run.sqlite")) as connection, connection:
+        connection.execute("UPDATE certificates SET radius = 9 WHERE idx = 0")
+    with pytest.raises(StoreError, match="seal"):
+        write_portable(tmp_path / "run", tmp_path / "run.json")
+    assert not (tmp_path / "run.json").exists()

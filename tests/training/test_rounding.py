@@ -163,3 +163,37 @@ def test_a_start_that_is_quantised_is_refused(first, tmp_path):
 def test_an_unknown_rounding_is_refused_by_name():
     with pytest.raises(InvalidArgumentError, match="rounding"):
         TrainConfig(rounding="int4")
+
+
+class Standardised(nn.Conv2d):
+    """A convolution with a forward pass of its own."""
+
+    def forward(self, input):
+        return self._conv_forward(input, self.weight - self.weight.mean(), self.bias)
+
+
+def test_a_layer_with_a_forward_pass_of_its_own_is_refused():
+    changed = nn.Linear(2, 2)
+    changed.forward = lambda input: input
+    for layer in (Standardised(1, 1, 1), changed):
+        with (
+            pytest.raises(InvalidArgumentError, match="forward pass of its own"),
+            simulated_rounding(layer, "int8"),
+        ):
+            pass
+    assert "forward" in vars(changed)
+    with pytest.raises(InvalidArgumentError, match="no Conv2d"), simulated_rounding(nn.ReLU(), "int8"):
+        pass
+
+
+def test_a_layer_may_be_called_by_the_name_of_its_argument():
+    layer = nn.Linear(2, 2)
+    with simulated_rounding(layer, "int8"):
+        assert layer(input=torch.ones(1, 2)).shape == (1, 2)
+
+
+def test_a_start_that_has_learnt_the_holdout_is_refused(tmp_path):
+    train({**SHORT, "epochs": 1, "holdout": "none"}, tmp_path / "all")
+    with pytest.raises(InvalidArgumentError, match="hold-out"):
+        train({**SHORT, "start": str(tmp_path / "all")}, tmp_path / "out")
+    assert train({**SHORT, "epochs": 1, "holdout": "none", "start": str(tmp_path / "all")}, tmp_path / "out")

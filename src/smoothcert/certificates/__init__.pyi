@@ -1,6 +1,6 @@
 from .certificate import Certificate, Tally, Verdict
 from .certification import Certification
-from .identity import identities, is_settled
+from .identity import ensemble_records, identities, is_settled
 from .images import check_image
 from .loading import load_classifier, panel_classifier
 from .metrics import ACR_CAVEAT, Results
@@ -58,6 +58,7 @@ __all__ = [
     "check_radius",
     "check_subjects",
     "check_votes",
+    "ensemble_records",
     "identities",
     "is_settled",
     "load_classifier",

@@ -9,7 +9,7 @@ import typer
 
 from smoothcert import data, folders, report, workflows
 from smoothcert.cli import options as opt
-from smoothcert.cli.told.quantized import quantized_sentence
+from smoothcert.cli.told.quantized import other_rounding, quantized_sentence
 
 
 def quantize(
@@ -72,6 +72,9 @@ def quantize(
     for card in folders.network_cards(out):
         assert card.quantized is not None
         report.say(quantized_sentence(card.architecture, card.quantized))
+        other = other_rounding(card)
+        if other is not None:
+            report.say(other, error=True)
     report.say(
         f"{out} is another classifier than {model}, whose certificates do not hold for it: certify it as itself"
     )

@@ -121,6 +121,9 @@ def _started(config: training.TrainConfig, start: list[Path], members: int | Non
         raise InvalidArgumentError(
             f"method {config.method!r} trains one network from one start; give --from once and no --members"
         )
+    noise, own = folders.read_card(start[0]).noise, config.noise_law().describe()
+    if dict(noise) != own:
+        say(f"note: {start[0]} was trained for noise {dict(noise)}, and goes on with {own}", error=True)
     return config.changed(start=str(start[0]))
 
 

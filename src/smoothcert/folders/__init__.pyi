@@ -1,5 +1,5 @@
 from .agreement import check_agreement
-from .build import make_ensemble
+from .build import make_ensemble, resolved_rule
 from .build_prefixes import make_prefixes, prefix_name
 from .checkpoint import CARD_FILE, load_checkpoint, read_card, save_checkpoint
 from .checkpoints import FAMILIES, Family, import_checkpoint
@@ -83,6 +83,7 @@ __all__ = [
     "read_record",
     "refuse_labyrinth",
     "refuse_no_model",
+    "resolved_rule",
     "run_factory",
     "save_checkpoint",
     "save_ensemble",

@@ -13,7 +13,7 @@ from .pieces.merge import merge_runs
 from .pieces.plan_file import RunPlan, read_plan, refuse_plan, write_plan
 from .pieces.share import Share
 from .places import begin, hold, opened, who_writes
-from .portable import read_portable, write_portable
+from .portable import PortableRun, read_portable, write_portable
 from .reach import reach_of
 from .rows import CertificateRow, CountsRow, FailureRow, VotesRow
 from .run import Run
@@ -38,6 +38,7 @@ __all__ = [
     "FailureRow",
     "Member",
     "PanelWriter",
+    "PortableRun",
     "Run",
     "RunDatabase",
     "RunPlan",

@@ -66,6 +66,12 @@ def with_start_digest(config: TrainConfig, train_set: Dataset) -> TrainConfig:
             f"{config.start} is no float32 network of this package alone; start from one, or continue your own module "
             "by smoothcert.fit"
         )
+    learnt, held = card.training.get("dataset"), card.training.get("holdout")
+    if config.holdout != "none" and learnt == config.dataset and held != config.holdout:
+        raise InvalidArgumentError(
+            f"{config.start} was trained with holdout={held}, so it may have learnt images that holdout="
+            f"{config.holdout} sets aside to measure on; train with the same hold-out, or with none"
+        )
     mean, std = config.normalisation()
     wanted = {
         "architecture": config.model,

@@ -14,6 +14,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from smoothcert.errors import InvalidArgumentError
+
 LARGEST = {"int8": 127, "seven-bits": 64}
 """Largest rounded weight, by the name of the rounding; `quantize` rounds to the same numbers."""
 
@@ -35,7 +37,7 @@ def simulated_rounding(model: nn.Module, rounding: str | None) -> Iterator[None]
     if rounding is None:
         yield
         return
-    layers = [layer for layer in model.modules() if isinstance(layer, nn.Conv2d | nn.Linear)]
+    layers = list(_layers(model))
     for layer in layers:
         layer.forward = partial(_rounded, layer, LARGEST[rounding])  # type: ignore[method-assign]
     try:
@@ -45,9 +47,28 @@ def simulated_rounding(model: nn.Module, rounding: str | None) -> Iterator[None]
             del layer.forward  # the class's own shows again
 
 
-def _rounded(layer: nn.Conv2d | nn.Linear, largest: int, inputs: Tensor) -> Tensor:
+def _layers(model: nn.Module) -> Iterator[nn.Conv2d | nn.Linear]:
+    """Yield the layers to round; refuse one that calculates in a way of its own, and a network without any."""
+    found = False
+    for name, layer in model.named_modules():
+        for kind in (nn.Conv2d, nn.Linear):
+            if isinstance(layer, kind):
+                found = True
+                if type(layer).forward is not kind.forward or "forward" in vars(layer):
+                    raise InvalidArgumentError(
+                        f"rounding cannot be simulated: layer {name} ({type(layer).__name__}) has a forward pass of "
+                        "its own; leave rounding out"
+                    )
+                yield layer
+    if not found:
+        raise InvalidArgumentError(
+            "rounding cannot be simulated: the network has no Conv2d or Linear; leave rounding out"
+        )
+
+
+def _rounded(layer: nn.Conv2d | nn.Linear, largest: int, input: Tensor) -> Tensor:  # named as torch names it
     weight = _rounded_weights(layer.weight, largest)
-    inputs = _rounded_inputs(inputs)
+    inputs = _rounded_inputs(input)
     if isinstance(layer, nn.Linear):
         return functional.linear(inputs, weight, layer.bias)
     answers: Tensor = layer._conv_forward(inputs, weight, layer.bias)  # which knows every way to pad

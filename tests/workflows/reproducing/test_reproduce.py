@@ -8,13 +8,18 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
+import yaml
 
 import smoothcert as sc
+from following import ROOT, blocks_of
 from smoothcert.errors import InvalidArgumentError, SmoothcertError
 from smoothcert.report import reproduction_tables
 from smoothcert.workflows.reproducing import certifying, classifiers, reproduce, trainings
+from smoothcert.workflows.reproducing.library import load_table
+from smoothcert.workflows.reproducing.plan import make_plan
 
 STEPS = (
     (trainings, "train_in_process"),
@@ -86,7 +91,7 @@ def test_files_and_page_carry_the_table(whole):
     for line in (
         "Reproduced: no paper",
         "Scaled down: all networks",
-        "published orders of ACR",
+        "of ACR came out",
         "figures are made up",
     ):
         assert line in lines
@@ -228,4 +233,85 @@ def test_certificates_of_another_seed_are_refused(whole, tiny, tmp_path):
     for name in ("models", "certificates"):
         shutil.copytree(whole["out"] / name, tmp_path / name)
     with pytest.raises(SmoothcertError, match="seed was '0' and is now '7'"):
-        make(tiny, tmp_path, seed=7)
+        make(tiny, tmp_path, seed=7, only=["gaussian"])
+    with pytest.raises(SmoothcertError, match="another seed than row fitted has now"):
+        make(tiny, tmp_path, seed=7, only=["fitted"])
+
+
+@pytest.fixture
+def kept(whole, tmp_path):
+    """A folder that keeps models and certificates, and no runs."""
+    for name in ("models", "certificates"):
+        shutil.copytree(whole["out"] / name, tmp_path / name)
+    return tmp_path
+
+
+FORGERIES = {
+    "radius": lambda content, row: row.__setitem__(4, row[4] + 0.01),
+    "far": lambda content, row: row.__setitem__(4, 900.0),
+    "label": lambda content, row: row.__setitem__(1, (row[1] + 1) % 10),
+    "votes": lambda content, row: row.__setitem__(6, 10**6),
+    "alpha": lambda content, row: content["manifest"].__setitem__("alpha", 0.5),
+    "classes": lambda content, row: content["manifest"].__setitem__("class_names", ["x"] * 10),
+    "precision": lambda content, row: content["manifest"].__setitem__("precision", "int8"),
+    "fewer images": lambda content, row: content["images"].pop(),
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+@pytest.mark.parametrize("row", ["gaussian", "staged"])
+def test_kept_certificates_that_were_changed_are_refused(kept, tiny, forgery, row):
+    file = kept / "certificates" / "sigma-0.25" / f"{row}.json"
+    content = json.loads(file.read_text())
+    certified = next(rows for rows, _ in content["images"] if rows[3] is not None and rows[4] > 0)
+    FORGERIES[forgery](content, certified)
+    file.write_text(json.dumps(content))
+    with pytest.raises(SmoothcertError, match=rf"{row}\.json"):
+        make(tiny, kept, only=[row])
+
+
+def test_a_run_replaces_what_was_kept(whole, tiny, tmp_path):
+    shutil.copytree(whole["out"], tmp_path / "copy")
+    file = tmp_path / "copy" / "certificates" / "sigma-0.25" / "gaussian.json"
+    good = file.read_text()
+    file.write_text("{}")
+    make(tiny, tmp_path / "copy", only=["gaussian"])
+    assert file.read_text() == good
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"rule": "hard"}, "rule"),
+        ({"members": {"gaussian": 1, "stability": 1}}, "networks"),
+        ({"early_exit": {"kind": "consensus", "k": 1}}, "early exit"),
+    ],
+)
+def test_an_ensemble_of_another_row_is_refused(kept, tiny, tmp_path_factory, change, said):
+    table = yaml.safe_load(Path(tiny).read_text())
+    row = table["parts"]["sigma-0.25"]["rows"]["soft"]
+    table["parts"]["sigma-0.25"]["rows"]["soft"] = {**row, **change}
+    other = tmp_path_factory.mktemp("other") / Path(tiny).name
+    other.write_text(yaml.safe_dump(table))
+    with pytest.raises(InvalidArgumentError, match=said):
+        make(str(other), kept, only=["soft"])
+
+
+@pytest.mark.parametrize("name", ["../../esc", "a/b", ".hidden", "x" * 101, ""])
+def test_names_are_names_of_folders(tiny, tmp_path, name):
+    table = yaml.safe_load(Path(tiny).read_text())
+    rows = table["parts"]["sigma-0.25"]["rows"]
+    rows[name] = rows.pop("stability")
+    (tmp_path / "mine.yaml").write_text(yaml.safe_dump(table))
+    with pytest.raises(InvalidArgumentError, match="rows"):
+        make(str(tmp_path / "mine.yaml"), tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_table_of_the_page_can_be_made(tmp_path):
+    (block,) = (one for one in blocks_of(ROOT / "docs" / "reproduce.md") if one.language == "yaml")
+    (tmp_path / "mine.yaml").write_text(block.text)
+    plan = make_plan(load_table(str(tmp_path / "mine.yaml")), "minutes")
+    assert [row.name for row in plan.rows] == ["gaussian", "consistency", "three"]
+    assert {one.network: one.config.epochs for one in plan.trainings} == {"gaussian": 5, "consistency": 8}
+    assert make_plan(plan.table, "hours").budget.votes == 100_000

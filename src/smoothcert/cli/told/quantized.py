@@ -5,6 +5,24 @@ from __future__ import annotations
 from smoothcert import folders
 
 
+def other_rounding(card: folders.ModelCard) -> str | None:
+    """Return a line about a network that was trained for other rounded weights than it was given; None for no such.
+
+    Args:
+        card: of a quantised network, which keeps the training of its original.
+    """
+    trained = card.training.get("rounding")
+    if card.quantized is None or card.quantized.precision != "int8" or trained is None:
+        return None
+    made = "seven-bits" if card.quantized.seven_bits else "int8"
+    if made == trained:
+        return None
+    return (
+        f"warning: {card.architecture} was trained with rounding={trained}, but its weights are rounded as by "
+        f"rounding={made}; train with that, or quantise with {'--seven-bits' if trained != 'int8' else '--eight-bits'}"
+    )
+
+
 def quantized_sentence(name: str, entry: folders.QuantizedEntry) -> str:
     """Return what was made of a network and what it cost, in a line.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from smoothcert.amounts import amount
 from smoothcert.options import listed
 from smoothcert.report.comparing.compare import compare_summaries
 from smoothcert.report.comparing.comparison import Comparison
@@ -100,14 +101,16 @@ class Reproduction:
             return "No two rows have different published ACRs, so there is no order to come out."
         count = {verdict: [p for p in pairs if p[1].verdict is verdict] for verdict in Verdict}
         came = len(count[Verdict.CLEAR]) + len(count[Verdict.LEANING])
-        text = (
-            f"Of {len(pairs)} published orders of ACR {came} came out, {len(count[Verdict.CLEAR])} of them with a "
-            f"paired 95% interval that excludes 0; {len(pairs) - came} did not"
+        clear = (
+            f", {len(count[Verdict.CLEAR])} of them with a paired 95% interval that excludes 0"
+            if came
+            else ""
         )
+        text = f"{came} of {amount(len(pairs), 'published order')} of ACR came out{clear}"
         if came == len(pairs):
             return f"{text}."
         wrong, still_open = count[Verdict.CONTRADICTED], count[Verdict.OPEN]
-        text += f", {len(wrong)} of them with an interval that excludes the published order"
+        text += f"; of the others, {len(wrong)} with an interval that excludes the published order"
         named = [self._named(part, order) for part, order in (*wrong, *still_open)]
         more = len(named) - _MOST_NAMED
         return f"{text}: {', '.join(named[:_MOST_NAMED])}{f' and {more} more' if more > 0 else ''}."

@@ -30,6 +30,7 @@ _NAMED = {
     "split",
     "members",
     "classifier",
+    "start",
 }
 _SIZES = {"depth", "width"}
 _HANDED_IN = {"method", "settings", "noise", "sigma", "normalize", "augment", "holdout"}

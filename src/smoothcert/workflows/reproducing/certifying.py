@@ -5,19 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, identities, load_classifier
+from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, load_classifier
 from smoothcert.data import Dataset
 from smoothcert.ensembles import Panel
 from smoothcert.folders import load_model, read_any_card
 from smoothcert.noise import noise_from
 from smoothcert.report import Summary
-from smoothcert.store import FILE_NAME, Run, check_same, plain, read_portable, write_portable
+from smoothcert.store import FILE_NAME, Run, write_portable
 from smoothcert.workflows.certify import certify
 from smoothcert.workflows.certify_panel import certify_panel
+from smoothcert.workflows.reproducing.kept import read_kept
 from smoothcert.workflows.reproducing.model_places import ModelPlaces
 
 _ENVELOPE = "members"
+_ALPHA = 0.001  # of all published tables
 
 
 @dataclass(frozen=True)
@@ -88,6 +91,7 @@ class Certifier:
             classifier,
             self.test,
             procedure=job.procedure,
+            alpha=_ALPHA,
             seed=self.seed,
             indices=self.indices,
             workers=self.workers,
@@ -95,7 +99,7 @@ class Certifier:
             resume=True,
             show_progress=True,
         )
-        self._keep(job.name)
+        self._keep(job.name, run)
         return Summary.of_run(run, job.name)
 
     def _together(self, group: Sequence[Job]) -> dict[str, Summary]:
@@ -115,6 +119,7 @@ class Certifier:
             self.test,
             outs={name: self.places.run(self.part, name) for name in panel.names},
             procedure=group[0].procedure,
+            alpha=_ALPHA,
             seed=self.seed,
             indices=self.indices,
             workers=self.workers,
@@ -123,30 +128,24 @@ class Certifier:
             folders={job.name: job.folder for job in group},
         )
         for name in names:
-            self._keep(name)
+            self._keep(name, runs[name])
         return {name: Summary.of_run(runs[name], name) for name in names}
 
-    def _keep(self, name: str) -> None:
+    def _keep(self, name: str, run: Run) -> None:
         """Write a finished run once more, without its votes: small enough to stay with a project."""
-        run, file = self.places.run(self.part, name), self.places.kept(self.part, name)
-        if not file.exists():
-            write_portable(run, file)
+        if run.is_complete:
+            write_portable(self.places.run(self.part, name), self.places.kept(self.part, name))
+        else:
+            self.say(f"{self.part} {name}: not kept, because the model failed on some images")
 
     def _kept(self, job: Job, classifier: SmoothedClassifier) -> Run | None:
         """Return the certificates of a row whose run is gone but was kept; refuse those of another row."""
         file = self.places.kept(self.part, job.name)
         if (self.places.run(self.part, job.name) / FILE_NAME).exists() or not file.exists():
             return None
-        kept = read_portable(file)
-        wanted = {
-            "model": identities(classifier.model)[0],
-            "noise": plain(classifier.noise.describe()),
-            "procedure": plain(job.procedure.describe()),
-            "seed": str(self.seed),
-            "dataset": plain(self.test.record),
-            "indices": list(self.indices),
-        }
-        check_same({field: kept.manifest[field] for field in wanted}, wanted, str(file), "use")
+        terms: dict[str, Any] = {"procedure": job.procedure, "alpha": _ALPHA, "seed": self.seed}
+        kept = read_kept(file, classifier, self.test, list(self.indices), **terms)
+        kept.places = {"model": job.folder}
         self.say(f"{self.part} {job.name}: certified before, {file}")
         return kept
 

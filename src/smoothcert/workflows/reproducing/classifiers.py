@@ -7,7 +7,15 @@ from pathlib import Path
 
 from smoothcert.data import Dataset, load_dataset
 from smoothcert.ensembles import common_holdout
-from smoothcert.folders import ENSEMBLE_FILE, make_ensemble, read_card
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.folders import (
+    ENSEMBLE_FILE,
+    EnsembleCard,
+    make_ensemble,
+    read_any_card,
+    read_card,
+    resolved_rule,
+)
 from smoothcert.workflows.reproducing.model_places import ModelPlaces
 from smoothcert.workflows.reproducing.plan import Plan, PlannedRow
 
@@ -28,7 +36,8 @@ def build_classifier(
     if row.is_network:
         return folders[0]
     out = places.ensemble(planned.part, planned.name)
-    if (out / ENSEMBLE_FILE).exists():  # its card holds the members to their digests
+    if (out / ENSEMBLE_FILE).exists():
+        _refuse_other(out, planned, folders, seed)
         return out
     chooses = row.fit is not None or row.order_by_holdout
     if chooses:
@@ -44,6 +53,33 @@ def build_classifier(
         seed=seed if chooses else None,
     )
     return out
+
+
+def _refuse_other(out: Path, planned: PlannedRow, folders: list[Path], seed: int) -> None:
+    """Refuse an ensemble that was made for another row, of other networks, or with other noise."""
+    card, row = read_any_card(out), planned.row
+    assert isinstance(card, EnsembleCard)
+    members = [entry.digest for entry in card.members]
+    wanted = [read_card(folder).digest for folder in folders]
+    if row.order_by_holdout:
+        members, wanted = sorted(members), sorted(wanted)
+    purposes = {*([] if row.fit is None else [row.fit]), *(["order"] if row.order_by_holdout else [])}
+    differing = [
+        what
+        for what, one, other in (
+            ("networks", members, wanted),
+            ("rule", card.rule, resolved_rule(row.rule, None, row.exit, row.fit)),
+            ("early exit", card.early_exit, row.exit),
+            ("choices on the hold-out", {use.purpose for use in card.fitted}, purposes),
+            ("seed", {use.seed for use in card.fitted} - {seed}, set()),
+        )
+        if one != other
+    ]
+    if differing:
+        raise InvalidArgumentError(
+            f"{out} is an ensemble with another {', '.join(differing)} than row {planned.name} has now; give another "
+            "out, or remove it with the runs and certificates of that row"
+        )
 
 
 def member_folders(plan: Plan, planned: PlannedRow, places: ModelPlaces) -> list[Path]:

@@ -8,6 +8,7 @@ from typing import Any
 
 from smoothcert.arguments import usable_cores
 from smoothcert.data import load_dataset
+from smoothcert.errors import ManifestMismatchError
 from smoothcert.folders import read_card
 from smoothcert.report import (
     Reproduction,
@@ -60,10 +61,15 @@ def reproduce(
     load_dataset(found.dataset, "train", data_dir)
     places = ModelPlaces(home, None if models is None else Path(models))
     train_all(plan.trainings, places, at_once=workers or usable_cores(), say=say)
-    parts = tuple(
-        reproduce_part(plan, name, places, test=test, seed=seed, workers=workers, say=say)
-        for name in plan.parts
-    )
+    try:
+        parts = tuple(
+            reproduce_part(plan, name, places, test=test, seed=seed, workers=workers, say=say)
+            for name in plan.parts
+        )
+    except ManifestMismatchError as error:
+        raise ManifestMismatchError(
+            f"{error}. {home} was made by another table, budget or seed: give another out, or remove what is named"
+        ) from error
     made = Reproduction(
         found.name,
         found.paper,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from smoothcert.ensembles import EarlyExit, early_exit_from
 from smoothcert.fields import Text
@@ -14,6 +14,8 @@ from smoothcert.training import TrainConfig, load_recipe
 from smoothcert.workflows.reproducing.table_rules import BudgetName, refuse_inconsistent
 
 Layer = Annotated[dict[Text, Any], Field(max_length=100)]
+Name = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,99}$")]
+"""Of a part, a row or a network: they are names of folders, too."""
 Share = Annotated[float, Field(ge=0, le=100)]
 _RECORD = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
@@ -76,7 +78,7 @@ class Row(BaseModel):
         stages: votes of each stage.
         reference: row of CERTIFY that time is compared with.
         tables: of the paper in which it stands; those of the part by default.
-        published: the paper's figures.
+        published: the paper's figures; none for a row of one's own.
     """
 
     model_config = _RECORD
@@ -91,7 +93,7 @@ class Row(BaseModel):
     stages: tuple[int, ...] = (100, 1_000, 10_000, 120_000)
     reference: Text | None = None
     tables: tuple[Text, ...] | None = None
-    published: PublishedEntry
+    published: PublishedEntry = PublishedEntry()
 
     @property
     def is_network(self) -> bool:
@@ -162,7 +164,7 @@ class Part(BaseModel):
     radii: tuple[float, ...] = Field(min_length=1)
     baseline: Text | None = None
     tables: tuple[Text, ...] | None = None
-    rows: dict[Text, Row] = Field(min_length=1)
+    rows: dict[Name, Row] = Field(min_length=1)
 
 
 class Budget(BaseModel):
@@ -200,7 +202,7 @@ class TableFile(BaseModel):
         deviation: what differs from the paper whatever the budget; "none" where nothing does.
         networks: by name.
         parts: by name.
-        budgets: by name.
+        budgets: by name; one that is left out makes everything as in the paper.
     """
 
     model_config = _RECORD
@@ -209,10 +211,15 @@ class TableFile(BaseModel):
     paper: Text
     tables: tuple[Text, ...] = Field(min_length=1)
     dataset: Text
-    deviation: Text
-    networks: dict[Text, Network] = Field(min_length=1)
-    parts: dict[Text, Part] = Field(min_length=1)
+    deviation: Text = "none"
+    networks: dict[Name, Network] = Field(min_length=1)
+    parts: dict[Name, Part] = Field(min_length=1)
     budgets: dict[BudgetName, Budget]
+
+    @field_validator("budgets")
+    @classmethod
+    def _all_budgets(cls, given: dict[BudgetName, Budget]) -> dict[BudgetName, Budget]:
+        return {name: given.get(name, Budget()) for name in get_args(BudgetName)}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -26,8 +26,6 @@ def refuse_inconsistent(table: TableFile) -> None:
 
 
 def _faults(table: TableFile) -> Iterator[str]:
-    if tuple(sorted(table.budgets)) != tuple(sorted(BUDGETS)):
-        yield f"budgets must be {', '.join(BUDGETS)}, got {', '.join(table.budgets)}"
     for name, budget in table.budgets.items():
         yield from _unknown(f"budget {name}: part", budget.parts or (), table.parts)
         yield from _unknown(f"budget {name}: network", budget.networks, table.networks)
