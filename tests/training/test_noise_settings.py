@@ -12,8 +12,8 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.noise import noise_from
 from smoothcert.seeding import generator_for
 from smoothcert.training import load_recipe
-from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import OBJECTIVES, Objective
+from smoothcert.training.steps.noise_source import NoiseSource
 
 L0 = {"noise": "discrete", "keep": 0.8}
 

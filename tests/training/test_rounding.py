@@ -10,7 +10,7 @@ import smoothcert as sc
 from smoothcert.errors import CheckpointError, InvalidArgumentError
 from smoothcert.folders import load_checkpoint, read_card
 from smoothcert.training import TrainConfig, train
-from smoothcert.training.rounding import LARGEST, simulated_rounding
+from smoothcert.training.steps.rounding import LARGEST, simulated_rounding
 
 SHORT = {"epochs": 2, "seed": 5, "batch_size": 128, "max_train_images": 384, "model": "convnet"}
 

@@ -11,7 +11,6 @@ from .losses.circular_teaching import CircularTeaching
 from .losses.denoising import Denoising
 from .measuring import holdout_copies
 from .noise_settings import is_noise_option
-from .noise_source import NoiseSource
 from .objective import OBJECTIVES, Objective, hyper_parameters
 from .objectives.advmacer import AdvMacer
 from .objectives.consistency import Consistency
@@ -26,7 +25,8 @@ from .outputs.metrics import METRICS_FILE, EpochMetrics
 from .outputs.state import read_header
 from .outputs.state_header import STATE_FILE
 from .recipe import Recipe, load_recipe, recipe_names
-from .step import Moment, Step
+from .steps.noise_source import NoiseSource
+from .steps.step import Moment, Step
 from .train import train
 
 __all__ = [

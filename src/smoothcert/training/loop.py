@@ -27,10 +27,10 @@ from smoothcert.training.batches import batches_of, chosen_images, steps_per_epo
 from smoothcert.training.config import TrainConfig
 from smoothcert.training.learning_rate import SCHEDULES, has_dropped
 from smoothcert.training.materials import Materials
-from smoothcert.training.noise_source import NoiseSource
 from smoothcert.training.objective import Objective
-from smoothcert.training.rounding import simulated_rounding
-from smoothcert.training.step import Moment, Step
+from smoothcert.training.steps.noise_source import NoiseSource
+from smoothcert.training.steps.rounding import simulated_rounding
+from smoothcert.training.steps.step import Moment, Step
 from smoothcert.visible import brief
 
 

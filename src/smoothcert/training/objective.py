@@ -10,7 +10,7 @@ from smoothcert.errors import InvalidArgumentError
 from smoothcert.on_demand import torch
 from smoothcert.options import options_of
 from smoothcert.registry import Registry
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 from smoothcert.visible import brief
 
 Trains = Literal["network", "members", "denoiser"]

@@ -11,7 +11,7 @@ from smoothcert import attacks
 from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_choice, check_count, check_positive
 from smoothcert.training.objective import Objective
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -21,7 +21,7 @@ from smoothcert.training.losses.checks import (
 from smoothcert.training.losses.head_cosine import head_cosine
 from smoothcert.training.losses.self_paced import PACES, SCHEMES, self_paced_weights, threshold_at
 from smoothcert.training.objective import Objective
-from smoothcert.training.step import Moment
+from smoothcert.training.steps.step import Moment
 
 TEACHERS = ("previous", "self", "none")
 

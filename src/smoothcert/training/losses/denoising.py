@@ -8,7 +8,7 @@ from smoothcert import attacks, networks
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.on_demand import nn, torch
 from smoothcert.training.objective import Objective, Trains
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 class Denoising(Objective):

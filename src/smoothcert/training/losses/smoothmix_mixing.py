@@ -9,7 +9,7 @@ from smoothcert.arguments import check_switch
 from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_count, check_positive, check_weight
 from smoothcert.training.losses.smoothed_probability import clamped_log
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from smoothcert.arguments import check_switch
 from smoothcert.on_demand import torch
 from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.macer_loss import MacerLoss
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,7 +13,7 @@ from smoothcert.training.losses.checks import check_count
 from smoothcert.training.losses.consistency_regulariser import TWO_COPIES, ConsistencyRegulariser
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
 from smoothcert.training.objective import Objective
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

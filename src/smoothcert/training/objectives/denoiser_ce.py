@@ -9,7 +9,7 @@ from typing_extensions import override
 
 from smoothcert.on_demand import torch
 from smoothcert.training.losses.denoising import Denoising, denoised_copy, logits_of, parts_of
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,7 +11,7 @@ from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_weight
 from smoothcert.training.losses.drt_loss import SECOND_ORDER, drt_parts, members_of
 from smoothcert.training.objective import Objective, Trains
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

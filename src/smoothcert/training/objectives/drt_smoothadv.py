@@ -13,7 +13,7 @@ from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.checks import check_weight
 from smoothcert.training.losses.drt_loss import SECOND_ORDER, drt_parts, members_of
 from smoothcert.training.objective import Trains
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

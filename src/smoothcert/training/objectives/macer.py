@@ -13,7 +13,7 @@ from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_count
 from smoothcert.training.losses.macer_loss import MacerLoss
 from smoothcert.training.objective import Objective
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

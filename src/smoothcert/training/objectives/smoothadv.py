@@ -10,7 +10,7 @@ from typing_extensions import override
 from smoothcert.on_demand import torch
 from smoothcert.training.losses.adversarial import Adversarial
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

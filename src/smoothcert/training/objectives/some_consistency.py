@@ -16,7 +16,7 @@ from smoothcert.training.losses.circular_teaching import (
     with_heads,
 )
 from smoothcert.training.losses.consistency_regulariser import TWO_COPIES, ConsistencyRegulariser
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,7 +14,7 @@ from smoothcert.training.losses.circular_teaching import (
     smoothed_losses,
     with_heads,
 )
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

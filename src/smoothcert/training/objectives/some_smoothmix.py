@@ -19,7 +19,7 @@ from smoothcert.training.losses.circular_teaching import (
 )
 from smoothcert.training.losses.smoothed_probability import smoothed_probability
 from smoothcert.training.losses.smoothmix_mixing import Mixing, divergence_from, draw_shares, mixed_target
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 AVERAGES = ("logits", "softmax")
 

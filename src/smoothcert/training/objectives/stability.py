@@ -12,7 +12,7 @@ from smoothcert.on_demand import torch
 from smoothcert.training.losses.checks import check_weight
 from smoothcert.training.losses.smoothed_probability import copies_cross_entropy
 from smoothcert.training.objective import Objective
-from smoothcert.training.step import Step
+from smoothcert.training.steps.step import Step
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from smoothcert.on_demand import nn, torch
-from smoothcert.training.noise_source import NoiseSource
+from smoothcert.training.steps.noise_source import NoiseSource
 
 
 @dataclass(frozen=True)
