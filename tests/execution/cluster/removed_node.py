@@ -7,6 +7,8 @@ how many were lost, and whether all votes are those drawn here.
 import json
 import os
 import sys
+import tempfile
+from pathlib import Path
 
 os.environ.update(
     RAY_health_check_initial_delay_ms="0",  # a machine is missed within seconds, not half a minute
@@ -45,6 +47,8 @@ def joined(parts):
 
 
 def main(folder):
+    # Ray notes the address of a cluster there whatever its folder is, and expects the place to be.
+    Path(os.environ.get("RAY_TMPDIR", tempfile.gettempdir()), "ray").mkdir(exist_ok=True)
     node = {"num_cpus": 1, "include_dashboard": False, "temp_dir": folder}
     cluster = Cluster(initialize_head=True, head_node_args=node)
     other = cluster.add_node(num_cpus=1)
