@@ -74,3 +74,20 @@ def test_denoisers_are_listed_with_their_size(smoothcert):
     code, out, _ = smoothcert("recipes", "cifar10-denoiser-mse", "--json")
     assert code == 0
     assert json.loads(out)[0]["parameters"] == 2_222_720
+
+
+def test_a_network_is_trained_on_for_int8(smoothcert, tmp_path):
+    first, tuned = tmp_path / "first", tmp_path / "tuned"
+    assert smoothcert("train", "digits-gaussian", *SHORT, "--out", first)[0] == 0
+    rounded = ("--sigma", "0.5", "--from", first, "--set", "rounding=int8", "--set", "lr=0.01")
+    code, _, told = smoothcert("train", "digits-gaussian", *SHORT, *rounded, "--out", tuned)
+    assert code == 0
+    assert f"{first} was trained for noise" in told
+    training = json.loads((tuned / "model.json").read_text())["training"]
+    assert (training["rounding"], training["start"]) == ("int8", str(first))
+    few = ("--images", "32", "--draws", "1", "--seed", "0")
+    told = smoothcert("quantize", tuned, *few, "--seven-bits", "--out", tmp_path / "seven")[2]
+    assert "was trained with rounding=int8, but its weights are rounded as by rounding=seven-bits" in told
+    assert (
+        "rounding" not in smoothcert("quantize", tuned, *few, "--eight-bits", "--out", tmp_path / "eight")[2]
+    )
