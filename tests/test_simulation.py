@@ -200,8 +200,11 @@ def test_a_crowd_of_real_ray_votes_as_simulated():
         notes, run = crowd_run(crowd, (1, 4, 4), 10, SIGMA, procedure, len(SHARES), 128)
     assert sum(run.column("samples")) == simulated("group", 3).votes
     assert notes.jobs > 3
+    # What was measured; the line through it may well give all to the chunks and nothing to the jobs.
+    sent = [seconds for turn in notes.turns for _, seconds in turn.sent]
+    assert len(sent) == notes.jobs
+    assert min(sent) > 0
     assert notes.processor > 0
-    assert notes.costs().job_sent >= 0  # a fit to milliseconds, which may well give all to another part
 
 
 def test_simulation_agrees_with_real_runs():

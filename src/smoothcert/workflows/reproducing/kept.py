@@ -15,8 +15,8 @@ from smoothcert.store import FORMAT, PortableRun, Run, check_same, plain, read_p
 from smoothcert.workflows.auditing.independent import contradictions
 from smoothcert.workflows.auditing.stored import StoredImage
 
-_OF_THE_MACHINE = frozenset({"engine", "versions", "packages", "source", "indices"})
-"""Fields of a manifest that say by what, and not what; and the images, which are compared by themselves."""
+_OF_THE_MACHINE = frozenset({"engine", "versions", "packages", "source"})
+"""Fields of a manifest that say by what, and not what."""
 
 
 def read_kept(
@@ -45,9 +45,7 @@ def read_kept(
     found = read_portable(file)
     wanted = _manifest(classifier, test, procedure, alpha, seed)
     stored = {field: value for field, value in found.run.manifest.items() if field not in _OF_THE_MACHINE}
-    check_same(
-        {**stored, "indices": found.run.manifest["indices"]}, {**wanted, "indices": indices}, str(file), "use"
-    )
+    check_same(stored, {**wanted, "indices": indices}, str(file), "use")
     for fault in _faults(found, classifier, test, procedure, alpha):
         raise DamagedRunError(
             f"{file} was changed after it was written ({fault}); remove it and certify again"
