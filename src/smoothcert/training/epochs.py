@@ -53,7 +53,8 @@ def run_epochs(
         show_progress: True shows progress, None only on a terminal.
     """
     fabric = fabric or Fabric(accelerator="cpu", devices=1, precision=config.precision)
-    model = model.to(fabric.device)
+    # Convolutions are up to twice as fast with channels last; files and digests do not know the layout.
+    model = model.to(fabric.device).to(memory_format=torch.channels_last)
     optimizer = make_optimizer(model, config)
     state = TrainingState(config.model_dump(mode="json", exclude=set(PLACES)), materials.train_set.digest)
     if folder is not None and (folder / STATE_FILE).exists():
@@ -85,7 +86,7 @@ def run_epochs(
                         state.save(folder, model, optimizer)
                     if on_epoch is not None:
                         on_epoch(metrics)
-    model.eval()
+    model.to(memory_format=torch.contiguous_format).eval()
     return state
 
 
