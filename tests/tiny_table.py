@@ -19,7 +19,11 @@ parts:
       gaussian:
         label: Gaussian
         members: {gaussian: 1}
-        published: {acr: 0.2, accuracy: [90, 50], over_seeds: [0.21, 0.01]}
+        published:
+          acr: 0.2
+          accuracy: [90, 50]
+          over_seeds: [0.21, 0.01]
+          log: {images: {stop: 24, every: 2}, acr: 0.19, accuracy: [88, 48, 20]}
       stability: {members: {stability: 1}, published: {acr: 0.3, accuracy: [91, null, 12.5]}}
       soft: {members: {gaussian: 2}, rule: soft, published: {acr: 0.4}}
       hard: {members: {gaussian: 2}, rule: hard, published: {acr: 0.35}}

@@ -152,12 +152,26 @@ def test_a_panel_of_several_ensembles_answers_as_each_alone():
         assert torch.equal(passes[:, place], cost)
 
 
-@pytest.mark.parametrize("others", [[1, 0, 2], [0, 1], [0, 1, 1]])
-def test_a_panel_refuses_ensembles_of_other_members(others):
+@pytest.mark.parametrize("places", [[1, 0, 2], [0, 1], [2, 1], [0, 1, 1], [2]])
+def test_a_panel_answers_for_ensembles_of_some_members_in_any_order(places):
     shared = members(3)
-    other = VotingEnsemble([shared[place] for place in others])
-    with pytest.raises(InvalidArgumentError, match="ensemble 1 has other members"):
-        Panel([VotingEnsemble(shared), other])
+    some = [copy.deepcopy(shared[place]) for place in places]
+    narrow = VotingEnsemble(some, "softmax", [2.0, 1.0, 4.0][: len(some)])
+    exiting = ConsensusEnsemble(VotingEnsemble(some), min(2, len(some)))
+    panel = Panel([narrow.eval(), exiting.eval(), VotingEnsemble(shared).eval()])
+    assert panel.evaluations_per_vote == (1, 1, 1, len(places), len(places), 3)
+    logits, passes = with_cost(panel, images(200))
+    torch.testing.assert_close(panel(images(200)), logits, rtol=0, atol=1e-6)
+    for place, classifier in enumerate(panel.classifiers):
+        alone, cost = with_cost(classifier, images(200))
+        torch.testing.assert_close(logits[:, place], alone, rtol=0, atol=1e-6)
+        assert torch.equal(passes[:, place], cost)
+
+
+def test_a_panel_refuses_members_that_the_widest_ensemble_lacks():
+    shared = members(4)
+    with pytest.raises(InvalidArgumentError, match="ensemble 1 has a member that the widest"):
+        Panel([VotingEnsemble(shared[:3]), VotingEnsemble(shared[2:])])
     with pytest.raises(InvalidArgumentError, match="at least one ensemble"):
         Panel([])
 

@@ -1,4 +1,4 @@
-"""A panel: the members of an ensemble and ensembles of them, answering from the same forward passes."""
+"""A panel: the members of an ensemble and ensembles of some or all of them, answering from the same forward passes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Panel(Composite):
     The answers to one noisy image share its noise, which each certificate by itself does not mind.
 
     Args:
-        ensembles: an ensemble whose members answer too, or several with the same members in the same order.
+        ensembles: an ensemble whose members answer too, or several, one of which has the members of all others.
         names: one name per answer; default "member-0", .., "ensemble" ("ensemble-0", .. if there are several).
     """
 
@@ -55,9 +55,9 @@ class Panel(Composite):
                     f"ensembles must be ensembles of networks, got {type(ensemble).__name__}; for networks alone use "
                     "Panel(VotingEnsemble(networks))"
                 )
-        _refuse_other_members(several)
+        self._widest, self._places = _common_members(several)
         self.ensembles = nn.ModuleList(several)
-        count = len(several[0].members)
+        count = len(self.members)
         if names is None:
             own = (
                 ["ensemble"]
@@ -75,8 +75,8 @@ class Panel(Composite):
 
     @property
     def members(self) -> nn.ModuleList:
-        """The members, which all ensembles share."""
-        return self.ensembles[0].members  # type: ignore[return-value]  # torch types no attribute of a module
+        """All members, in the order of the widest ensemble; the first of several as wide."""
+        return self.ensembles[self._widest].members  # type: ignore[return-value]  # torch types no attribute of a module
 
     @property
     def classifiers(self) -> tuple[nn.Module, ...]:
@@ -95,11 +95,14 @@ class Panel(Composite):
 
     def forward(self, batch: torch.Tensor) -> torch.Tensor:
         """Return all answers, (rows, answers, classes)."""
-        return self.combine(self.ensembles[0].member_logits(batch))  # type: ignore[operator]
+        return self.combine(self.ensembles[self._widest].member_logits(batch))  # type: ignore[operator]
 
     def combine(self, member_logits: torch.Tensor) -> torch.Tensor:
         """Return all answers, (rows, answers, classes), from those of the members, (rows, members, classes)."""
-        together = [ensemble.combine(member_logits).unsqueeze(1) for ensemble in self.ensembles]  # type: ignore[operator]
+        together = [
+            ensemble.combine(_chosen(member_logits, places)).unsqueeze(1)  # type: ignore[operator]
+            for ensemble, places in zip(self.ensembles, self._places, strict=True)
+        ]
         return torch.cat([member_logits, *together], dim=1)
 
     def whole_parts(self, example: torch.Tensor) -> WholeParts:
@@ -116,7 +119,10 @@ class Panel(Composite):
         answers = [counted(member, batch, run) for member in self.members]
         logits = torch.stack([answer for answer, _ in answers], dim=1)
         evaluations = torch.stack([cost for _, cost in answers], dim=1)
-        together = [ensemble.cost(logits, evaluations).unsqueeze(1) for ensemble in self.ensembles]  # type: ignore[operator]
+        together = [
+            ensemble.cost(_chosen(logits, places), _chosen(evaluations, places)).unsqueeze(1)  # type: ignore[operator]
+            for ensemble, places in zip(self.ensembles, self._places, strict=True)
+        ]
         return self.combine(logits), torch.cat([evaluations, *together], dim=1)
 
 
@@ -134,15 +140,20 @@ def _refuse_heads(ensembles: Sequence[nn.Module]) -> None:
         )
 
 
-def _refuse_other_members(ensembles: Sequence[Ensemble]) -> None:
-    """Refuse ensembles that could not answer from the same forward passes."""
-    first = ensembles[0].members
-    for number, ensemble in enumerate(ensembles[1:], start=1):
-        if len(ensemble.members) != len(first) or any(
-            one is not other and model_digest(one) != model_digest(other)
-            for one, other in zip(ensemble.members, first, strict=True)
-        ):
+def _common_members(ensembles: Sequence[Ensemble]) -> tuple[int, list[tuple[int, ...]]]:
+    """Return which ensemble has all members, and where those of each stand among them; refuse if none has."""
+    digests = [[model_digest(member) for member in ensemble.members] for ensemble in ensembles]
+    widest = max(range(len(digests)), key=lambda number: len(set(digests[number])))
+    known = digests[widest]
+    for number, own in enumerate(digests):
+        if not set(own) <= set(known):
             raise InvalidArgumentError(
-                f"ensemble {number} has other members than the first, or the same in another order; a panel needs "
-                "the same members in the same order"
+                f"ensemble {number} has a member that the widest ensemble does not have; a panel needs one ensemble "
+                "with the members of all others"
             )
+    return widest, [tuple(known.index(digest) for digest in own) for own in digests]
+
+
+def _chosen(answers: torch.Tensor, places: tuple[int, ...]) -> torch.Tensor:
+    """Return the answers of some members, (rows, k, ...), from all, (rows, members, ...)."""
+    return answers if places == tuple(range(answers.shape[1])) else answers[:, list(places)]

@@ -54,7 +54,7 @@ def run_epochs(
     """
     fabric = fabric or Fabric(accelerator="cpu", devices=1, precision=config.precision)
     # Convolutions are up to twice as fast with channels last; files and digests do not know the layout.
-    model = model.to(fabric.device).to(memory_format=torch.channels_last)
+    model = _laid_out(model.to(fabric.device), torch.channels_last)
     optimizer = make_optimizer(model, config)
     state = TrainingState(config.model_dump(mode="json", exclude=set(PLACES)), materials.train_set.digest)
     if folder is not None and (folder / STATE_FILE).exists():
@@ -86,8 +86,14 @@ def run_epochs(
                         state.save(folder, model, optimizer)
                     if on_epoch is not None:
                         on_epoch(metrics)
-    model.to(memory_format=torch.contiguous_format).eval()
+    _laid_out(model, torch.contiguous_format).eval()
     return state
+
+
+def _laid_out(model: nn.Module, layout: torch.memory_format) -> nn.Module:
+    """Return the model, the weights of its convolutions in that layout in memory."""
+    changed: nn.Module = model.to(memory_format=layout)  # type: ignore[call-overload]  # torch's stubs lack it
+    return changed
 
 
 @contextlib.contextmanager

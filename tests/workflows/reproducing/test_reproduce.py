@@ -20,6 +20,7 @@ from smoothcert.report import reproduction_tables
 from smoothcert.workflows.reproducing import certifying, classifiers, reproduce, trainings
 from smoothcert.workflows.reproducing.library import load_table
 from smoothcert.workflows.reproducing.plan import make_plan
+from smoothcert.workflows.reproducing.table_file import Images
 
 STEPS = (
     (trainings, "train_in_process"),
@@ -78,8 +79,8 @@ def test_published_and_own_stand_side_by_side(whole):
     assert set(rows["staged"]["own"]["figures"]) == {"sample_reduction", "consensus_rate", "returned_1"}
     assert rows["staged"]["own"]["figures"]["sample_reduction"] > 100
     members = [
-        sc.Run.open(out / "runs" / "sigma-0.25" / "members" / f"gaussian-{n}").average_radius()
-        for n in (0, 1)
+        sc.Run.open(out / "runs" / "sigma-0.25" / name).average_radius()
+        for name in ("gaussian", "members/gaussian-1")  # the first member is a row itself
     ]
     assert rows["envelope"]["own"]["acr"] == max(members)
     assert rows["envelope"]["own"]["acr_interval"] is None
@@ -104,9 +105,60 @@ def test_files_and_page_carry_the_table(whole):
     for text in ("published and own", "Scaled down: all networks", "own - gaussian", "95% interval"):
         assert text in page
     (table,) = reproduction_tables(made)
-    first = [cell.plain for cell in table.rows[0]]
+    first, second = ([cell.plain for cell in row] for row in table.rows[:2])
     assert first[:4] == ["Gaussian", "published", "0.200", "90.0"]
     assert first[5] == "–"  # the paper has no figure at radius 0.5
+    assert second[1:6] == ["these images", "0.190", "88.0", "48.0", "20.0"]
+
+
+def test_certificates_of_other_images_are_not_set_beside_the_own(tiny):
+    entry = load_table(tiny).parts["sigma-0.25"].rows["gaussian"].published
+    assert entry.read((0.0, 0.25, 0.5), entry.log.images).on_these_images.acr == 0.19
+    for images in ({"stop": 24}, {"stop": 24, "every": 3}, {"start": 2, "stop": 24, "every": 2}):
+        assert entry.read((0.0, 0.25, 0.5), Images(**images)).on_these_images is None
+
+
+def on_grid(tiny, path, **changes):
+    """The same table, certified at its radii alone."""
+    table = yaml.safe_load(Path(tiny).read_text())
+    table["budgets"]["minutes"] |= {"grid": True, "votes": 2000, **changes}
+    path.write_text(yaml.safe_dump(table))
+    return str(path)
+
+
+def test_a_grid_is_certified_at_the_radii_of_the_table(whole, tiny, tmp_path):
+    told = []
+    grid = on_grid(tiny, tmp_path / "tiny.yaml")
+    rows = ["gaussian", "stability", "soft", "hard", "envelope", "staged"]
+    made = make(grid, tmp_path / "out", models=whole["out"] / "models", only=rows, say=told.append)
+    radii, (part,) = (0.0, 0.25, 0.5), made.parts
+    for row in part.rows[:4]:
+        found = row.summary.results
+        assert row.summary.asked == radii
+        assert set(found.radius[found.correct]) <= set(radii)
+        shares = [float((found.correct & (found.radius >= radius)).mean()) for radius in radii]
+        assert row.acr == pytest.approx(0.25 * shares[1] + 0.25 * shares[2])
+    assert part.rows[-1].summary.asked == (0.25,)  # stages stay what they are
+    shared = next(line for line in told if "same passes" in line)
+    assert all(name in shared for name in ("soft", "hard", "gaussian", "members/gaussian-1"))
+    assert "stability" not in shared
+    assert any("at most 2,000 votes instead of CERTIFY's 100,000" in line for line in made.scaled_down)
+    (table,) = reproduction_tables(made)
+    lines = {(row[0].plain, row[1].plain): row[2].plain for row in table.rows}
+    assert lines["Gaussian", "published"] == "–"  # the paper has no figure at radius 0.5
+    assert lines["", "these images"] == "0.170"  # .25 (48% + 20%)
+    assert any("ACR is that of the grid" in note for note in table.notes)
+
+
+def test_rows_of_the_same_passes_are_what_they_are_alone(whole, tiny, tmp_path):
+    grid = on_grid(tiny, tmp_path / "tiny.yaml")
+    models = {"models": whole["out"] / "models"}
+    together = make(grid, tmp_path / "together", only=["gaussian", "soft", "hard"], **models)
+    for row in together.parts[0].rows:
+        alone = make(grid, tmp_path / row.name, only=[row.name], **models)
+        one, other = row.summary.run.results, alone.parts[0].rows[0].summary.run.results
+        assert (one.radius == other.radius).all()
+        assert (one.predicted == other.predicted).all()
 
 
 def test_what_was_scaled_down_is_told(whole):

@@ -27,6 +27,8 @@ COVERED = {
     "sween": ("SWEEN paper", ["Table 1", "Table 3", "Table 8"]),
     "advmacer": ("AdvMacer paper", ["Table 1", "Table 2", "Table 3"]),
     "some": ("SOME paper", ["Table 3", "Table 5", "Table 7", "Table 9"]),
+    "cifar10-resnet20": ("variance paper", ["Table 8", "Table 11"]),
+    "fashion-mnist-methods": ("others' papers", ["ACR at sigma 0.5"]),
     "l0-ensembles": ("variance paper", ["Table 17"]),
     "l1-ensembles": ("variance paper", ["Table 19"]),
 }

@@ -13,7 +13,7 @@ from smoothcert.report.comparing.comparison import Comparison
 from smoothcert.report.paper.paper_table import PaperTable, cells_of
 from smoothcert.report.reproduction.figures import FIGURES
 from smoothcert.report.reproduction.reproduction import ReproducedPart, Reproduction
-from smoothcert.report.reproduction.row import ReproducedRow
+from smoothcert.report.reproduction.row import Published, ReproducedRow
 from smoothcert.report.tables.accuracy_cells import mark_lines, percent, percent_up, share_cells
 from smoothcert.rounding import ceil_digits, floor_digits
 
@@ -41,16 +41,11 @@ def _part_table(found: Reproduction, part: ReproducedPart) -> PaperTable:
 
 def _lines(row: ReproducedRow, part: ReproducedPart, figures: Sequence[str]) -> Iterator[list[str]]:
     """Yield the lines of one row."""
-    grid, told = np.asarray(part.radii), row.published
-    published = [told.accuracy.get(radius) for radius in part.radii]
-    yield [
-        row.label,
-        "published",
-        _NONE if told.acr is None else f"{told.acr:.{_DIGITS}f}",
-        *(_NONE if share is None else f"{100 * share:.1f}" for share in published),
-        *(_figure(name, told.figures.get(name)) for name in figures),
-    ]
-    has_radius = row.summary.asked is None  # else an ACR would be of one radius
+    grid = np.asarray(part.radii)
+    yield [row.label, "published", *_published_cells(row.published, row, part, figures)]
+    if row.published.on_these_images is not None:
+        yield ["", "these images", *_published_cells(row.published.on_these_images, row, part, figures)]
+    has_radius = row.summary.asked is None or row.is_on_grid  # else an ACR would be of one radius
     own = floor_digits(row.acr, _DIGITS) if has_radius else _NONE
     last = [_figure(name, row.figures.get(name)) for name in figures]
     yield ["", "own", own, *share_cells(row.read(grid)), *last]
@@ -63,6 +58,19 @@ def _lines(row: ReproducedRow, part: ReproducedPart, figures: Sequence[str]) -> 
     against = part.against_baseline.get(row.name)
     if against is not None:
         yield ["", f"own - {part.baseline}", *_differences(against), *("" for _ in figures)]
+
+
+def _published_cells(
+    told: Published, row: ReproducedRow, part: ReproducedPart, figures: Sequence[str]
+) -> list[str]:
+    """Return the cells of what others found, the ACR in the form of the own one."""
+    acr = told.acr_on(part.radii) if row.is_on_grid else told.acr
+    shares = [told.accuracy.get(radius) for radius in part.radii]
+    return [
+        _NONE if acr is None else f"{acr:.{_DIGITS}f}",
+        *(_NONE if share is None else f"{100 * share:.1f}" for share in shares),
+        *(_figure(name, told.figures.get(name)) for name in figures),
+    ]
 
 
 def _differences(compared: Comparison) -> list[str]:
@@ -95,6 +103,10 @@ def _notes(part: ReproducedPart, figures: Sequence[str]) -> Iterator[str]:
     )
     if part.baseline_row is not None:
         yield f"own - {part.baseline}: 95% interval of the difference on the same images, for each radius by itself."
+    if any(row.is_on_grid for row in part.rows):
+        yield "ACR is that of the grid: the mean of the largest printed radius that is certified, published and own."
+    if any(row.published.on_these_images is not None for row in part.rows):
+        yield "these images: the same figures read off certificates that the paper's authors released, of these images."
     seeds = [row for row in part.rows if row.published.over_seeds is not None]
     if seeds:
         told = ", ".join(f"{row.label} {_spread(row)}" for row in seeds)

@@ -24,12 +24,26 @@ class Published:
         accuracy: certified accuracy by radius, as fractions.
         figures: other figures by their names in `FIGURES`.
         over_seeds: mean and standard deviation of ACR over trainings, where a paper gives them.
+        on_these_images: the same read off released certificates of the very images that were certified here, where
+            there are such.
     """
 
     acr: float | None = None
     accuracy: Mapping[float, float] = field(default_factory=dict)
     figures: Mapping[str, float] = field(default_factory=dict)
     over_seeds: tuple[float, float] | None = None
+    on_these_images: Published | None = None
+
+    def acr_on(self, radii: Sequence[float]) -> float | None:
+        """Return the mean of the largest of these radii that was certified; None where an accuracy is unknown.
+
+        Args:
+            radii: increasing, in pixel units.
+        """
+        if not set(radii) <= set(self.accuracy):
+            return None
+        steps = zip(radii, (0.0, *radii), strict=False)
+        return sum((radius - before) * self.accuracy[radius] for radius, before in steps)
 
 
 @dataclass(frozen=True)
@@ -65,6 +79,11 @@ class ReproducedRow:
         return self.summary.acr
 
     @property
+    def is_on_grid(self) -> bool:
+        """Whether several radii were asked about and no others, so that its ACR is a mean of these."""
+        return len(self.summary.asked or ()) > 1
+
+    @property
     def acr_interval(self) -> tuple[float, float] | None:
         """Approximate 95% interval over images; None for an envelope, whose best run was chosen by these images."""
         found = self.summary.results
@@ -90,6 +109,7 @@ class ReproducedRow:
         """Return plain values, unrounded, fractions as fractions."""
         grid = np.asarray(radii, dtype=np.float64)
         own = dict(zip(map(radius_key, radii), self.read(grid).told, strict=True))
+        log = self.published.on_these_images
         ends = dict(zip(map(radius_key, radii), self.accuracy_interval(grid), strict=True))
         return {
             "name": self.name,
@@ -97,12 +117,15 @@ class ReproducedRow:
             "tables": list(self.tables),
             "published": {
                 "acr": self.published.acr,
+                "acr_on_grid": self.published.acr_on(radii) if self.is_on_grid else None,
                 "acr_over_seeds": self.published.over_seeds,
                 "certified_accuracy": {radius_key(r): share for r, share in self.published.accuracy.items()},
                 "figures": dict(self.published.figures),
+                "acr_on_these_images": None if log is None else log.acr,
             },
             "own": {
                 "acr": self.acr,
+                "acr_is_on_grid": self.is_on_grid,
                 "acr_interval": self.acr_interval,
                 "certified_accuracy": own,
                 "certified_accuracy_interval": ends,

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from smoothcert.certificates import FixedSample, Procedure, SmoothedClassifier, load_classifier
+from smoothcert.certificates import Procedure, SmoothedClassifier, load_classifier
 from smoothcert.data import Dataset
 from smoothcert.ensembles import Panel
-from smoothcert.folders import load_model, read_any_card
+from smoothcert.folders import EnsembleCard, load_model, read_any_card
 from smoothcert.noise import noise_from
 from smoothcert.report import Summary
 from smoothcert.store import FILE_NAME, Run, write_portable
@@ -19,7 +19,6 @@ from smoothcert.workflows.certify_panel import certify_panel
 from smoothcert.workflows.reproducing.kept import read_kept
 from smoothcert.workflows.reproducing.model_places import ModelPlaces
 
-_ENVELOPE = "members"
 _ALPHA = 0.001  # of all published tables
 
 
@@ -49,7 +48,6 @@ class Certifier:
         places: where runs are.
         test: images.
         indices: which of them.
-        votes: of rows that are no stages.
         seed: of the noise.
         workers: threads; one per core by default.
         say: told in one line what is being done.
@@ -59,27 +57,20 @@ class Certifier:
     places: ModelPlaces
     test: Dataset
     indices: Sequence[int]
-    votes: int
     seed: int
     workers: int | None
     say: Callable[[str], None]
 
     def rows(self, jobs: Sequence[Job]) -> dict[str, Summary]:
         """Certify several classifiers and return their summaries by name."""
-        found: dict[str, Summary] = {}
-        for group in _groups(jobs):
+        ready = [job for job in jobs if self.places.kept(self.part, job.name).exists()]
+        found = {job.name: self._alone(job) for job in ready}
+        for group in _groups([job for job in jobs if job.name not in found]):
             if len(group) == 1:
                 found[group[0].name] = self._alone(group[0])
             else:
                 found |= self._together(group)
         return {job.name: found[job.name] for job in jobs}
-
-    def members(self, folders: dict[str, Path]) -> tuple[Summary, ...]:
-        """Certify the members of an envelope, each alone, and return their summaries."""
-        jobs = [
-            Job(f"{_ENVELOPE}/{name}", folder, FixedSample(n=self.votes)) for name, folder in folders.items()
-        ]
-        return tuple(self._alone(job) for job in jobs)
 
     def _alone(self, job: Job) -> Summary:
         classifier = load_classifier(job.folder)
@@ -103,17 +94,19 @@ class Certifier:
         return Summary.of_run(run, job.name)
 
     def _together(self, group: Sequence[Job]) -> dict[str, Summary]:
-        """Certify ensembles of the same members from the same forward passes."""
+        """Certify ensembles, the first of which has the members of all others, and members from the same passes."""
         names = [job.name for job in group]
-        kept = {job.name: self._kept(job, load_classifier(job.folder)) for job in group}
-        found = {name: Summary.of_run(run, name) for name, run in kept.items() if run is not None}
-        if len(found) == len(group):
-            return found
         self.say(f"{self.part} {', '.join(names)}: certifying {len(self.indices)} images in the same passes")
-        loaded = [load_model(job.folder) for job in group]
+        ensembles = [job for job in group if _is_ensemble(job)]
+        loaded = [load_model(job.folder) for job in ensembles]
         card = loaded[0][1]
-        members = [f"{_ENVELOPE}-of-{names[0]}/{n}" for n in range(len(_member_digests(group[0].folder)))]
-        panel = Panel([model for model, _ in loaded], [*members, *names])  # type: ignore[misc]
+        alone = {_digests(job)[0]: job.name for job in group if not _is_ensemble(job)}
+        members = [
+            alone.get(digest, f"members-of-{names[0]}/{number}")
+            for number, digest in enumerate(_digests(ensembles[0]))
+        ]
+        answers = [*members, *(job.name for job in ensembles)]
+        panel = Panel([model for model, _ in loaded], answers)  # type: ignore[misc]
         runs = certify_panel(
             SmoothedClassifier(panel, noise_from(dict(card.noise)), card.num_classes),
             self.test,
@@ -151,16 +144,31 @@ class Certifier:
 
 
 def _groups(jobs: Sequence[Job]) -> list[list[Job]]:
-    """Return the jobs, those together that can be answered by the same forward passes."""
-    groups: dict[object, list[Job]] = {}
-    for job in jobs:
-        digests = _member_digests(job.folder)
-        key = (digests, repr(job.procedure)) if digests and not job.is_alone else job.name
-        groups.setdefault(key, []).append(job)
-    return list(groups.values())
+    """Return the jobs, those together that can be answered by the same forward passes, the widest ensemble first."""
+    left = sorted(jobs, key=lambda job: -len(set(_digests(job))))
+    groups = []
+    while left:
+        widest = left[0]
+        group = [job for job in left if job is widest or _is_answered_by(widest, job)]
+        groups.append(group)
+        left = [job for job in left if job not in group]
+    return groups
 
 
-def _member_digests(folder: Path) -> tuple[str, ...]:
-    """Return what tells the members of an ensemble, in order; empty for a network."""
-    card = read_any_card(folder)
-    return tuple(entry.digest for entry in getattr(card, "members", ()))
+def _is_answered_by(widest: Job, job: Job) -> bool:
+    """Tell whether the passes of an ensemble answer for another job, too."""
+    if widest.is_alone or job.is_alone or not _is_ensemble(widest) or job.procedure != widest.procedure:
+        return False
+    return set(_digests(job)) <= set(_digests(widest))
+
+
+def _is_ensemble(job: Job) -> bool:
+    return isinstance(read_any_card(job.folder), EnsembleCard)
+
+
+def _digests(job: Job) -> tuple[str, ...]:
+    """Return what tells the members of an ensemble, in order, or a network."""
+    card = read_any_card(job.folder)
+    if isinstance(card, EnsembleCard):
+        return tuple(entry.digest for entry in card.members)
+    return (card.digest,)

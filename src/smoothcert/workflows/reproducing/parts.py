@@ -37,25 +37,34 @@ def reproduce_part(
         workers: threads; one per core by default.
         say: told in one line what is being done.
     """
-    part, votes = plan.parts[name], plan.budget.votes
-    certifier = Certifier(name, places, test, plan.indices(test), votes, seed, workers, say)
+    part, fixed = plan.parts[name], plan.procedure(name)
+    certifier = Certifier(name, places, test, plan.indices(test), seed, workers, say)
     rows = plan.rows_of(name)
     timed = {row.row.reference for row in rows} | {row.name for row in rows if row.row.is_timed}
     jobs = [
         Job(
             row.name,
             build_classifier(plan, row, places, seed=seed, say=say),
-            row.procedure(votes),
+            row.stages or fixed,
             row.name in timed,
         )
         for row in rows
         if not row.row.envelope
     ]
-    runs: dict[str, tuple[Summary, ...]] = {row: (run,) for row, run in certifier.rows(jobs).items()}
+    names = {job.folder: job.name for job in jobs if job.procedure == fixed}
     for row in rows:
-        if row.row.envelope:
-            folders = member_folders(plan, row, places)
-            runs[row.name] = certifier.members(dict(zip(row.members, folders, strict=True)))
+        if row.row.envelope:  # its members are certified, too, unless they are rows themselves
+            for member, folder in zip(row.members, member_folders(plan, row, places), strict=True):
+                if folder not in names:
+                    names[folder] = f"members/{member}"
+                    jobs.append(Job(names[folder], folder, fixed))
+    found = certifier.rows(jobs)
+    runs = {
+        row.name: tuple(found[names[folder]] for folder in member_folders(plan, row, places))
+        if row.row.envelope
+        else (found[row.name],)
+        for row in rows
+    }
     made = tuple(_row(plan, row, runs, member_folders(plan, row, places)) for row in rows)
     return ReproducedPart(name, part.radii, made, part.baseline)
 
@@ -73,7 +82,7 @@ def _row(
         name=planned.name,
         label=row.label or planned.name,
         tables=row.tables or part.tables or plan.table.tables,
-        published=row.published.read(radii),
+        published=row.published.read(radii, plan.budget.images),
         runs=own,
         figures={name: FIGURES[name].of(evidence) for name in row.published.figures},
         is_envelope=row.envelope,

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from smoothcert.certificates import FixedSample, Procedure, Staged
+from smoothcert.certificates import FixedSample, Procedure, Sequential, Staged
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.training import TrainConfig
@@ -54,10 +54,11 @@ class PlannedRow:
     row: Row
     members: tuple[str, ...]
 
-    def procedure(self, votes: int) -> Procedure:
-        """Return how it is certified."""
+    @property
+    def stages(self) -> Staged | None:
+        """The stages by which it is certified; None for a row that is certified as its part."""
         if self.row.radius is None:
-            return FixedSample(n=votes)
+            return None
         return Staged(radius=self.row.radius, stages=self.row.stages, beta=_BETA)
 
 
@@ -89,6 +90,12 @@ class Plan:
         """The parts that have rows to make."""
         wanted = {row.part for row in self.rows}
         return {name: part for name, part in self.table.parts.items() if name in wanted}
+
+    def procedure(self, part: str) -> Procedure:
+        """Return how the rows of a part are certified that have no stages of their own."""
+        if self.budget.grid:
+            return Sequential(radii=self.table.parts[part].radii, max_samples=self.budget.votes)
+        return FixedSample(n=self.budget.votes)
 
     def rows_of(self, part: str) -> tuple[PlannedRow, ...]:
         """Return the rows of one part."""

@@ -99,5 +99,10 @@ def _certification(plan: Plan, images: int) -> Iterator[str]:
     if own.images != paper.images:
         step = f", every {own.images.every}th" if own.images.every > 1 else ""
         yield f"{count:,} test images{step} from {own.images.start} on instead of {full:,}"
-    if own.votes != paper.votes and any(row.row.radius is None for row in plan.rows):
+    if own.grid:
+        yield (
+            f"the printed radii alone, by a sequential test with at most {own.votes:,} votes instead of CERTIFY's "
+            f"{paper.votes:,}"
+        )
+    elif own.votes != paper.votes and any(row.row.radius is None for row in plan.rows):
         yield f"{own.votes:,} votes instead of {paper.votes:,}"

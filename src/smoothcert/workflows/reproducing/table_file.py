@@ -39,6 +39,21 @@ class Images(BaseModel):
         return range(self.start, size if self.stop is None else min(self.stop, size), self.every)
 
 
+class ReleasedLog(BaseModel):
+    """The figures of one row on some images, read off certificates that its authors released.
+
+    Args:
+        images: which.
+        acr: average certified radius.
+        accuracy: certified accuracy in percent, one per radius of the part.
+    """
+
+    model_config = _RECORD
+    images: Images
+    acr: float = Field(ge=0)
+    accuracy: tuple[Share, ...]
+
+
 class PublishedEntry(BaseModel):
     """The figures of one row, as the paper prints them.
 
@@ -48,6 +63,7 @@ class PublishedEntry(BaseModel):
             be read; or the one at the row's own radius.
         figures: other figures by their names in `FIGURES`.
         over_seeds: mean and standard deviation of ACR over trainings.
+        log: the figures on some images, for budgets that certify these.
     """
 
     model_config = _RECORD
@@ -55,12 +71,17 @@ class PublishedEntry(BaseModel):
     accuracy: tuple[Share | None, ...] = ()
     figures: dict[Text, float] = {}
     over_seeds: tuple[float, float] | None = None
+    log: ReleasedLog | None = None
 
-    def read(self, radii: tuple[float, ...]) -> Published:
-        """Return them as fractions by radius."""
+    def read(self, radii: tuple[float, ...], images: Images) -> Published:
+        """Return them as fractions by radius, with those of the images at hand, if they are told."""
         told = zip(radii, self.accuracy, strict=False)
         shares = {radius: share / 100 for radius, share in told if share is not None}
-        return Published(self.acr, shares, self.figures, self.over_seeds)
+        log = None
+        if self.log is not None and self.log.images == images:
+            on_these = dict(zip(radii, (share / 100 for share in self.log.accuracy), strict=True))
+            log = Published(self.log.acr, on_these)
+        return Published(self.acr, shares, self.figures, self.over_seeds, log)
 
 
 class Row(BaseModel):
@@ -173,6 +194,8 @@ class Budget(BaseModel):
     Args:
         images: to certify.
         votes: that bound each image's class; 100 more choose it.
+        grid: certify the radii of the part and no others, by a sequential test that takes as many votes as each image
+            needs, and `votes` at most.
         parts: that are done; all by default.
         leave_out: rows that are not done.
         most_members: larger ensembles of one kind of network are made this small.
@@ -183,6 +206,7 @@ class Budget(BaseModel):
     model_config = _RECORD
     images: Images = Images()
     votes: int = Field(default=100_000, ge=1)
+    grid: bool = False
     parts: tuple[Text, ...] | None = None
     leave_out: tuple[Text, ...] = ()
     most_members: int | None = Field(default=None, ge=2)

@@ -32,7 +32,7 @@ def _faults(table: TableFile) -> Iterator[str]:
         rows = {row for part in table.parts.values() for row in part.rows}
         yield from _unknown(f"budget {name}: row", budget.leave_out, rows)
     paper = table.budgets["paper"]
-    if paper.parts or paper.leave_out or paper.most_members or paper.training or paper.networks:
+    if any((paper.parts, paper.leave_out, paper.most_members, paper.training, paper.networks, paper.grid)):
         yield "budget paper leaves nothing out and changes no training"
     for place, part in table.parts.items():
         if list(part.radii) != sorted(set(part.radii)):
@@ -61,6 +61,8 @@ def _row_faults(row: Row, part: Part, table: TableFile) -> Iterator[str]:
     most = 1 if row.radius is not None else len(part.radii)
     if len(row.published.accuracy) > most:
         yield f"{len(row.published.accuracy)} accuracies for {most} radii"
+    if row.published.log is not None and len(row.published.log.accuracy) != len(part.radii):
+        yield f"the log has {len(row.published.log.accuracy)} accuracies for {len(part.radii)} radii"
     if row.envelope and (row.is_network or row.fit or row.early_exit or row.radius is not None):
         yield "an envelope is of several members and has nothing else"
     if row.is_network and (row.rule or row.fit or row.early_exit or row.order_by_holdout):
