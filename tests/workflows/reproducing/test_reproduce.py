@@ -101,6 +101,10 @@ def test_files_and_page_carry_the_table(whole):
     assert [record["row"] for record in records] == [row.name for row in made.parts[0].rows]
     assert float(records[0]["published_acr"]) == 0.2
     assert float(records[0]["own_acr"]) == made.parts[0].rows[0].acr
+    figure = (out / "sigma-0.25.svg").read_text()
+    assert "published" in figure
+    assert all(name in figure for name in ("gaussian", "fitted"))
+    assert "staged" not in figure  # one radius is no curve
     page = (out / "page.html").read_text()
     for text in ("published and own", "Scaled down: all networks", "own - gaussian", "95% interval"):
         assert text in page

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +39,11 @@ _SHARES = (0.001, 0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 0.99, 0.999, 0.9999, 0.99999, 0
 
 @style()
 def certified_accuracy_figure(
-    summaries: Sequence[Summary], *, norm: str = "l2", attack: AttackResults | None = None
+    summaries: Sequence[Summary],
+    *,
+    norm: str = "l2",
+    attack: AttackResults | None = None,
+    published: Mapping[str, Mapping[float, float]] | None = None,
 ) -> Figure:
     """Draw certified accuracy (%) over radius, exactly as the stored radii give it; the last curve strongest.
 
@@ -52,11 +56,15 @@ def certified_accuracy_figure(
         summaries: the curves, in the order of the legend.
         norm: the norm of the radii, as in manifests.
         attack: on the images of the last run, to draw what it left standing above what is certified.
+        published: what others found for some of the curves, by the curve's name: shares by radius, drawn as rings.
     """
     figure, axes = new_figure(8.6, 3.9, summaries)
+    told = published or {}
     curves = [accuracy_curve(summary) for summary in summaries]
     for number, (curve, (_, look, mark)) in enumerate(zip(curves, looks(summaries), strict=True), start=1):
         _draw_curve(axes, curve, look, mark)
+        if found := told.get(curve.summary.name):
+            _draw_rings(axes, found, look["color"])
         last = number == len(summaries)
         if len(summaries) <= _BANDS or last:
             _draw_band(axes, curve, color=look["color"], alpha=0.18 if last else 0.08)
@@ -67,6 +75,8 @@ def certified_accuracy_figure(
     if attack is not None:
         check_same_images(attack, summaries[-1])
         largest = max(largest, _draw_attack(axes, attack, summaries[-1].results))
+    if any(told.values()):
+        _draw_rings(axes, {-1.0: 0.0}, INK, label="published")
     what = "certified accuracy (%)" if attack is None else "accuracy (%)"
     axes.set(xlim=(0, largest * 1.03 or 1), ylim=(0, 102), ylabel=what)
     axes.set_xlabel(radius_axis(norm))
@@ -98,6 +108,18 @@ def _draw_curve(axes: Axes, curve: AccuracyCurve, look: dict[str, Any], mark: st
         axes.plot([], label=name, **look, **marks)
     label = "" if len(curve.asked) else name
     axes.plot(curve.radii, 100 * curve.shares, drawstyle="steps-pre", label=label, **look, **end)
+
+
+def _draw_rings(axes: Axes, shares: Mapping[float, float], color: str, label: str = "") -> None:
+    """Draw what others found at some radii."""
+    heights = [100 * share for share in shares.values()]
+    ring: dict[str, Any] = {
+        "marker": "o",
+        "markersize": 6.5,
+        "markeredgewidth": 1.4,
+        "markerfacecolor": "none",
+    }
+    axes.plot([*shares], heights, color=color, linestyle="", zorder=7, label=label, **ring)
 
 
 def _draw_band(axes: Axes, curve: AccuracyCurve, *, color: str, alpha: float) -> None:

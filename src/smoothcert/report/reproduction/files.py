@@ -7,16 +7,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from smoothcert.atomic import write_atomically
+from smoothcert.report.figures.style import save_figure
 from smoothcert.report.paper.paper_table import PaperTable
 from smoothcert.report.paper.text_tables import csv_table, markdown_tables, markdown_text
 from smoothcert.report.reproduction.reproduction import Reproduction
+from smoothcert.report.reproduction.reproduction_figure import reproduction_figure
 from smoothcert.report.reproduction.reproduction_tables import reproduction_tables
 from smoothcert.report.tables.blocks import Table, make_table
 from smoothcert.report.tables.terminal import print_tables, say
 
 
 def write_reproduction(found: Reproduction, out: Path) -> None:
-    """Write table.md, table.csv and table.json.
+    """Write table.md, table.csv, table.json, and the curves of each part as PART.svg.
 
     Args:
         found: what was made again.
@@ -28,6 +30,10 @@ def write_reproduction(found: Reproduction, out: Path) -> None:
     joined = replace(tables[0], records=tuple(record for table in tables for record in table.records))
     write_atomically(out / "table.csv", csv_table(joined))
     write_atomically(out / "table.json", json.dumps(found.to_json(), indent=2) + "\n")
+    for part in found.parts:
+        figure = reproduction_figure(part)
+        if figure is not None:
+            save_figure(figure, out / f"{part.name}.svg")
 
 
 def print_reproduction(found: Reproduction) -> None:

@@ -41,8 +41,8 @@ def reproduce(
     """Make a paper's table again and write it beside the published figures.
 
     What is already in `out` is used again, so that a reproduction that was stopped, at whatever moment, continues.
-    Writes models/, runs/, table.md, table.csv, table.json and page.html. Not the paper's experiment unless the budget
-    is "paper": the result says what was scaled down.
+    Writes models/, runs/, certificates/, table.md, table.csv, table.json, a figure per part and page.html. Not the
+    paper's experiment unless the budget is "paper": the result says what was scaled down.
 
     Args:
         table: a name from `table_names`, or the path of a table file.
