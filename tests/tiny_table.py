@@ -37,6 +37,13 @@ parts:
         stages: [64, 256]
         tables: [Table 2]
         published: {accuracy: [50], figures: {sample_reduction: 20, consensus_rate: 80, returned_1: 60}}
+      rounded-group:
+        members: {gaussian: 1}
+        precision: int8
+        radius: 0.25
+        procedure: group
+        tables: [Table 2]
+        figures: [sample_reduction]
   sigma-0.5:
     noise: 0.5
     radii: [0, 0.5]

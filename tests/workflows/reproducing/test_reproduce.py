@@ -63,6 +63,7 @@ def test_published_and_own_stand_side_by_side(whole):
         "fitted",
         "envelope",
         "staged",
+        "rounded-group",
     ]
     told = json.loads((out / "table.json").read_text())
     rows = {row["name"]: row for row in told["parts"][0]["rows"]}
@@ -78,6 +79,11 @@ def test_published_and_own_stand_side_by_side(whole):
     assert low < rows["gaussian"]["own"]["certified_accuracy"]["0.00"] < high
     assert set(rows["staged"]["own"]["figures"]) == {"sample_reduction", "consensus_rate", "returned_1"}
     assert rows["staged"]["own"]["figures"]["sample_reduction"] > 100
+    rounded = sc.Run.open(out / "runs" / "sigma-0.25" / "rounded-group").manifest
+    assert rounded["precision"] == "int8"
+    assert rounded["procedure"]["name"] == "group"
+    assert rounded["procedure"]["n"] == 200  # as many as its rival
+    assert set(rows["rounded-group"]["own"]["figures"]) == {"sample_reduction"}
     members = [
         sc.Run.open(out / "runs" / "sigma-0.25" / name).average_radius()
         for name in ("gaussian", "members/gaussian-1")  # the first member is a row itself
@@ -309,13 +315,13 @@ FORGERIES = {
     "votes": lambda content, row: row.__setitem__(6, 10**6),
     "alpha": lambda content, row: content["manifest"].__setitem__("alpha", 0.5),
     "classes": lambda content, row: content["manifest"].__setitem__("class_names", ["x"] * 10),
-    "precision": lambda content, row: content["manifest"].__setitem__("precision", "int8"),
+    "precision": lambda content, row: content["manifest"].__setitem__("precision", "bfloat16"),
     "fewer images": lambda content, row: content["images"].pop(),
 }
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-@pytest.mark.parametrize("row", ["gaussian", "staged"])
+@pytest.mark.parametrize("row", ["gaussian", "staged", "rounded-group"])
 def test_kept_certificates_that_were_changed_are_refused(kept, tiny, forgery, row):
     file = kept / "certificates" / "sigma-0.25" / f"{row}.json"
     content = json.loads(file.read_text())
@@ -351,6 +357,13 @@ def test_an_ensemble_of_another_row_is_refused(kept, tiny, tmp_path_factory, cha
     other.write_text(yaml.safe_dump(table))
     with pytest.raises(InvalidArgumentError, match=said):
         make(str(other), kept, only=["soft"])
+
+
+def test_a_rounded_copy_of_another_network_is_refused(kept, tiny):
+    others = kept / "others"
+    shutil.copytree(kept / "models" / "sigma-0.25" / "gaussian-1", others / "gaussian-0")
+    with pytest.raises(InvalidArgumentError, match="gaussian-0-int8 was made from another network"):
+        make(tiny, kept, models=others, only=["rounded-group"])
 
 
 @pytest.mark.parametrize("name", ["../../esc", "a/b", ".hidden", "x" * 101, ""])

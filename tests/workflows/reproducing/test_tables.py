@@ -29,6 +29,7 @@ COVERED = {
     "some": ("SOME paper", ["Table 3", "Table 5", "Table 7", "Table 9"]),
     "cifar10-resnet20": ("variance paper", ["Table 8", "Table 11"]),
     "fashion-mnist-methods": ("others' papers", ["ACR at sigma 0.5"]),
+    "adaptive-resnet20": ("variance paper", ["Table 4"]),
     "l0-ensembles": ("variance paper", ["Table 17"]),
     "l1-ensembles": ("variance paper", ["Table 19"]),
 }

@@ -27,7 +27,7 @@ def reproduction_tables(found: Reproduction) -> list[PaperTable]:
 
 
 def _part_table(found: Reproduction, part: ReproducedPart) -> PaperTable:
-    figures = [name for name in FIGURES if any(name in row.published.figures for row in part.rows)]
+    figures = [name for name in FIGURES if any(name in row.figures for row in part.rows)]
     heads = ["row", "figures", "ACR", *(f"r={radius:g}" for radius in part.radii)]
     heads += [FIGURES[name].heading for name in figures]
     return PaperTable(

@@ -9,6 +9,7 @@ from smoothcert.data import Dataset, load_dataset
 from smoothcert.ensembles import common_holdout
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders import (
+    CARD_FILE,
     ENSEMBLE_FILE,
     EnsembleCard,
     make_ensemble,
@@ -16,6 +17,8 @@ from smoothcert.folders import (
     read_card,
     resolved_rule,
 )
+from smoothcert.networks import INT8
+from smoothcert.workflows.quantizing.quantize import quantize
 from smoothcert.workflows.reproducing.model_places import ModelPlaces
 from smoothcert.workflows.reproducing.plan import Plan, PlannedRow
 
@@ -33,6 +36,10 @@ def build_classifier(
         say: told in one line what is being done.
     """
     folders, row = member_folders(plan, planned, places), planned.row
+    if row.precision is not None:
+        folders = [
+            _quantized(plan, folder, places.quantized(planned.part, folder), seed, say) for folder in folders
+        ]
     if row.is_network:
         return folders[0]
     out = places.ensemble(planned.part, planned.name)
@@ -51,6 +58,24 @@ def build_classifier(
         order_by_holdout=row.order_by_holdout,
         dataset=_holdout(plan, folders) if chooses else None,
         seed=seed if chooses else None,
+    )
+    return out
+
+
+def _quantized(plan: Plan, folder: Path, out: Path, seed: int, say: Callable[[str], None]) -> Path:
+    """Return the folder of a network in int8, which is made once and found again."""
+    if (out / CARD_FILE).exists():
+        made = read_card(out).quantized
+        if made is None or made.original_digest != read_card(folder).digest:
+            raise InvalidArgumentError(
+                f"{out} was made from another network than {folder}; remove it with the runs and certificates of its "
+                "rows"
+            )
+        return out
+    say(f"{folder.name}: quantising")
+    # Seven bits, because eight saturate on some processors, and the votes would depend on whose they are.
+    quantize(
+        folder, _holdout(plan, [folder]), out, precision=INT8, seven_bits=True, seed=seed, show_progress=True
     )
     return out
 

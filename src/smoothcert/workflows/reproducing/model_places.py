@@ -42,6 +42,10 @@ class ModelPlaces:
         """Return the folder of a row's ensemble."""
         return self.out / "models" / part / "rows" / row
 
+    def quantized(self, part: str, network: Path) -> Path:
+        """Return the folder of a network in int8."""
+        return self.out / "models" / part / f"{network.name}-int8"
+
     def run(self, part: str, name: str) -> Path:
         """Return the folder of a run."""
         return self.out / "runs" / part / name

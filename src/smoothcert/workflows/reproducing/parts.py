@@ -45,7 +45,7 @@ def reproduce_part(
         Job(
             row.name,
             build_classifier(plan, row, places, seed=seed, say=say),
-            row.stages or fixed,
+            row.procedure(plan.budget.votes) or fixed,
             row.name in timed,
         )
         for row in rows
@@ -84,7 +84,7 @@ def _row(
         tables=row.tables or part.tables or plan.table.tables,
         published=row.published.read(radii, plan.budget.images),
         runs=own,
-        figures={name: FIGURES[name].of(evidence) for name in row.published.figures},
+        figures={name: FIGURES[name].of(evidence) for name in row.wanted},
         is_envelope=row.envelope,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from smoothcert.certificates import FixedSample, Procedure, Sequential, Staged
+from smoothcert.certificates import FixedSample, GroupSequential, Procedure, Sequential, Staged
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.training import TrainConfig
@@ -14,7 +14,7 @@ from smoothcert.visible import brief
 from smoothcert.workflows.reproducing.table_file import Budget, Part, Row, TableFile
 from smoothcert.workflows.reproducing.table_rules import BUDGETS
 
-_BETA = 0.001  # of stages, as in the variance paper
+_BETA = 0.001  # of giving up too early, as in the variance paper
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,16 @@ class PlannedRow:
     row: Row
     members: tuple[str, ...]
 
-    @property
-    def stages(self) -> Staged | None:
-        """The stages by which it is certified; None for a row that is certified as its part."""
+    def procedure(self, votes: int) -> Procedure | None:
+        """Return how its own radius is certified; None for a row that is certified as its part.
+
+        Args:
+            votes: of CERTIFY, to which a group-sequential test is equal in power.
+        """
         if self.row.radius is None:
             return None
+        if self.row.procedure == "group":
+            return GroupSequential(radius=self.row.radius, n=votes, beta=_BETA)
         return Staged(radius=self.row.radius, stages=self.row.stages, beta=_BETA)
 
 

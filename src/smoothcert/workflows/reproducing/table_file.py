@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Self, get_args
+from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
@@ -95,9 +95,12 @@ class Row(BaseModel):
         early_exit: kind and settings of an early exit.
         order_by_holdout: whether the member that is best on the noisy hold-out comes first.
         envelope: whether it is the upper envelope of the members, and no classifier.
-        radius: certify this radius alone, by stages.
+        precision: quantise the networks first; None leaves them in float32.
+        radius: certify this radius alone.
+        procedure: by which: "staged" (CERTIFYADP) or "group" (`GroupSequential`).
         stages: votes of each stage.
         reference: row of CERTIFY that time is compared with.
+        figures: other figures to give, by their names in `FIGURES`; those that are published are given anyway.
         tables: of the paper in which it stands; those of the part by default.
         published: the paper's figures; none for a row of one's own.
     """
@@ -110,9 +113,12 @@ class Row(BaseModel):
     early_exit: Layer | None = None
     order_by_holdout: bool = False
     envelope: bool = False
+    precision: Literal["int8"] | None = None
     radius: float | None = Field(default=None, ge=0)
+    procedure: Literal["staged", "group"] = "staged"
     stages: tuple[int, ...] = (100, 1_000, 10_000, 120_000)
     reference: Text | None = None
+    figures: tuple[Text, ...] = ()
     tables: tuple[Text, ...] | None = None
     published: PublishedEntry = PublishedEntry()
 
@@ -127,15 +133,27 @@ class Row(BaseModel):
         return None if self.early_exit is None else early_exit_from(self.early_exit)
 
     @property
+    def wanted(self) -> tuple[str, ...]:
+        """The names of all its figures."""
+        return tuple(dict.fromkeys((*self.published.figures, *self.figures)))
+
+    @property
     def is_timed(self) -> bool:
         """Whether one of its figures needs a run that shared no pass with others."""
-        return any(FIGURES[name].is_timed for name in self.published.figures)
+        return any(FIGURES[name].is_timed for name in self.wanted)
 
     @property
     def classifier(self) -> tuple[Any, ...]:
         """All that makes it the classifier that it is; two rows that agree in it are one."""
-        how = (self.rule, self.fit, repr(self.early_exit), self.order_by_holdout, self.envelope)
-        return tuple(self.members.items()), *how, self.radius, self.stages
+        how = (
+            self.rule,
+            self.fit,
+            repr(self.early_exit),
+            self.order_by_holdout,
+            self.envelope,
+            self.precision,
+        )
+        return tuple(self.members.items()), *how, self.radius, self.procedure, self.stages
 
 
 class Network(BaseModel):

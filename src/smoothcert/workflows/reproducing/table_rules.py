@@ -52,9 +52,9 @@ def _faults(table: TableFile) -> Iterator[str]:
 
 def _row_faults(row: Row, part: Part, table: TableFile) -> Iterator[str]:
     yield from _unknown("network", row.members, table.networks)
-    yield from _unknown("figure", row.published.figures, FIGURES)
+    yield from _unknown("figure", row.wanted, FIGURES)
     yield from _unknown("reference", [row.reference] if row.reference else (), part.rows)
-    if "time_reduction" in row.published.figures and row.reference is None:
+    if "time_reduction" in row.wanted and row.reference is None:
         yield "time_reduction needs a reference"
     if row.radius is not None and row.radius not in part.radii:
         yield f"its radius {row.radius:g} is none of the part's radii"
@@ -63,7 +63,9 @@ def _row_faults(row: Row, part: Part, table: TableFile) -> Iterator[str]:
         yield f"{len(row.published.accuracy)} accuracies for {most} radii"
     if row.published.log is not None and len(row.published.log.accuracy) != len(part.radii):
         yield f"the log has {len(row.published.log.accuracy)} accuracies for {len(part.radii)} radii"
-    if row.envelope and (row.is_network or row.fit or row.early_exit or row.radius is not None):
+    if row.envelope and (
+        row.is_network or row.fit or row.early_exit or row.precision or row.radius is not None
+    ):
         yield "an envelope is of several members and has nothing else"
     if row.is_network and (row.rule or row.fit or row.early_exit or row.order_by_holdout):
         yield "a network alone has no rule, weights, exit or order"
