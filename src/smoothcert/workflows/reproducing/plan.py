@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from smoothcert.certificates import FixedSample, GroupSequential, Procedure, Sequential, Staged
+from smoothcert.certificates import PROCEDURES, FixedSample, Procedure, Sequential
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.training import TrainConfig
@@ -58,13 +58,14 @@ class PlannedRow:
         """Return how its own radius is certified; None for a row that is certified as its part.
 
         Args:
-            votes: of CERTIFY, to which a group-sequential test is equal in power.
+            votes: for procedures that are told how many.
         """
         if self.row.radius is None:
             return None
-        if self.row.procedure == "group":
-            return GroupSequential(radius=self.row.radius, n=votes, beta=_BETA)
-        return Staged(radius=self.row.radius, stages=self.row.stages, beta=_BETA)
+        made = PROCEDURES[self.row.procedure]
+        told = {"radius": self.row.radius, "stages": self.row.stages, "n": votes, "beta": _BETA}
+        takes = {option.name for option in made.options()}
+        return made.from_options({name: value for name, value in told.items() if name in takes})
 
 
 @dataclass(frozen=True)

@@ -97,7 +97,7 @@ class Row(BaseModel):
         envelope: whether it is the upper envelope of the members, and no classifier.
         precision: quantise the networks first; None leaves them in float32.
         radius: certify this radius alone.
-        procedure: by which: "staged" (CERTIFYADP) or "group" (`GroupSequential`).
+        procedure: by which, a name of `PROCEDURES`; CERTIFYADP by default.
         stages: votes of each stage.
         reference: row of CERTIFY that time is compared with.
         figures: other figures to give, by their names in `FIGURES`; those that are published are given anyway.
@@ -115,7 +115,7 @@ class Row(BaseModel):
     envelope: bool = False
     precision: Literal["int8"] | None = None
     radius: float | None = Field(default=None, ge=0)
-    procedure: Literal["staged", "group"] = "staged"
+    procedure: Text = "staged"
     stages: tuple[int, ...] = (100, 1_000, 10_000, 120_000)
     reference: Text | None = None
     figures: tuple[Text, ...] = ()

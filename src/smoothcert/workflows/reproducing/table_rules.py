@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator
 from typing import TYPE_CHECKING, Literal, get_args
 
+from smoothcert.certificates import PROCEDURES
 from smoothcert.report import FIGURES
 
 if TYPE_CHECKING:
@@ -53,6 +54,7 @@ def _faults(table: TableFile) -> Iterator[str]:
 def _row_faults(row: Row, part: Part, table: TableFile) -> Iterator[str]:
     yield from _unknown("network", row.members, table.networks)
     yield from _unknown("figure", row.wanted, FIGURES)
+    yield from _unknown("procedure", [row.procedure], PROCEDURES)
     yield from _unknown("reference", [row.reference] if row.reference else (), part.rows)
     if "time_reduction" in row.wanted and row.reference is None:
         yield "time_reduction needs a reference"
