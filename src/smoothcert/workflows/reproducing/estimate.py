@@ -15,6 +15,7 @@ _VOTING_RATE = 24e9
 _BACKWARD = 3  # a pass forward and backward, in passes forward
 _STAGED_SAVING = 12  # votes of CERTIFY over those of a staged row: the papers have 5 to 67
 _STAGED_VOTES = 100_000
+_GRID_SAVING = 3  # most votes of a grid over those that images need
 _TEST_IMAGES = 10_000  # of the data sets that the tables are about
 
 
@@ -45,7 +46,7 @@ def estimate(plan: Plan) -> Estimate:
     work_of = {kind: _multiply_adds(config) for kind, config in kinds.items()}
     training = {(one.part, one.name): seconds[one.part, one.network] for one in plan.trainings}
     models = {(one.part, one.name): work_of[one.part, one.network] for one in plan.trainings}
-    work = sum(_row_work(plan, row, models) for row in plan.rows)
+    work = sum(_row_work(plan, row, models) for part in plan.parts for row in _rows_with_passes(plan, part))
     return Estimate(training, work / _VOTING_RATE)
 
 
@@ -63,8 +64,24 @@ def _multiply_adds(config: TrainConfig) -> int:
     return describe_model(config.model, config.heads, config.split).multiply_adds
 
 
+def _rows_with_passes(plan: Plan, part: str) -> list[PlannedRow]:
+    """Return the rows of a part without those that are answered by the passes of a wider one."""
+    rows = plan.rows_of(part)
+    widest = max(rows, key=lambda one: len(one.members))
+    return [
+        one
+        for one in rows
+        if one is widest
+        or one.row.radius is not None
+        or one.row.is_timed
+        or not set(one.members) <= set(widest.members)
+    ]
+
+
 def _row_work(plan: Plan, planned: PlannedRow, models: dict[tuple[str, str], int]) -> float:
     """Return the multiply-adds of certifying one row."""
     images = len(plan.budget.images.indices(_TEST_IMAGES))
-    votes = plan.budget.votes if planned.row.radius is None else _STAGED_VOTES / _STAGED_SAVING
+    votes: float = plan.budget.votes / (_GRID_SAVING if plan.budget.grid else 1)
+    if planned.row.radius is not None:
+        votes = _STAGED_VOTES / _STAGED_SAVING
     return images * votes * sum(models[planned.part, member] for member in planned.members)
