@@ -56,7 +56,7 @@ budgets:
     images: {stop: 24, every: 2}
     votes: 200
     training: {epochs: 2, max_train_images: 400, batch_size: 20}
-    networks: {stability: {settings: {lbd: 1.0}}}
+    networks: {stability: {start: gaussian, settings: {lbd: 1.0}}}
   hours:
     images: {stop: 24}
     training: {epochs: 2}

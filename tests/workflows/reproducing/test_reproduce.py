@@ -54,6 +54,11 @@ def whole(once, tiny, here, tmp_path_factory):
 def test_published_and_own_stand_side_by_side(whole):
     made, out = whole["made"], whole["out"]
     assert sorted(whole["trained"]) == ["gaussian-0", "gaussian-1", "gaussian-2", "stability-0"]
+    assert whole["trained"][-1] == "stability-0"  # begins with gaussian-0
+    first, second = (
+        sc.folders.read_card(out / "models" / "sigma-0.25" / f"{one}-0") for one in ("gaussian", "stability")
+    )
+    assert second.training["digests"] == [first.digest]
     (part,) = made.parts
     assert [row.name for row in part.rows] == [
         "gaussian",
@@ -177,7 +182,7 @@ def test_what_was_scaled_down_is_told(whole):
         "all networks: batch_size 20 instead of 32, epochs 2 instead of 20, training images 400 instead of all"
         in told
     )
-    assert "stability: lbd 1 instead of 2" in told
+    assert "stability: lbd 1 instead of 2, start gaussian-0 instead of none" in told
     assert "12 test images, every 2th from 0 on instead of 400" in told
     assert "200 votes instead of 100,000" in told
     assert "sigma-0.5 is left out" in told
@@ -364,6 +369,14 @@ def test_a_rounded_copy_of_another_network_is_refused(kept, tiny):
     shutil.copytree(kept / "models" / "sigma-0.25" / "gaussian-1", others / "gaussian-0")
     with pytest.raises(InvalidArgumentError, match="gaussian-0-int8 was made from another network"):
         make(tiny, kept, models=others, only=["rounded-group"])
+
+
+def test_a_row_brings_the_network_that_its_own_begins_with(tiny):
+    plan = make_plan(load_table(tiny), "minutes", only=["stability"])
+    assert {one.name: one.start for one in plan.trainings} == {
+        "stability-0": "gaussian-0",
+        "gaussian-0": None,
+    }
 
 
 @pytest.mark.parametrize("name", ["../../esc", "a/b", ".hidden", "x" * 101, ""])

@@ -128,6 +128,12 @@ def test_unknown_names_are_answered_with_the_known_ones():
         ("paper: {images: {stop: 400}}", "paper: {most_members: 3}", "budget paper leaves nothing out"),
         ("  hours:\n", "  days:\n", "budgets"),
         ("rule: soft", "rules: soft", "rules"),
+        ("start: gaussian", "start: gauss", "start 'gauss' is unknown"),
+        ("start: gaussian", "start: stability", "begins with another network itself"),
+        ("procedure: group", "procedure: groups", "procedure 'groups' is unknown"),
+        ("accuracy: [88, 48, 20]", "accuracy: [88, 48]", "the log has 2 accuracies for 3 radii"),
+        ("envelope: true", "envelope: true, precision: int8", "an envelope is of several members"),
+        ("paper: {images: {stop: 400}}", "paper: {grid: true}", "budget paper leaves nothing out"),
     ],
 )
 def test_a_wrong_table_is_refused_by_its_fault(tmp_path, old, new, complaint):

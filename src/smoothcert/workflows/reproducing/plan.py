@@ -28,6 +28,7 @@ class Training:
         number: of the member, from 0 on; it is the seed.
         config: by which it is trained under the budget.
         published: by which the paper trained it, without a seed.
+        start: name of the training whose weights it begins with, of the same part; None begins anew.
     """
 
     part: str
@@ -36,6 +37,7 @@ class Training:
     number: int
     config: TrainConfig
     published: TrainConfig
+    start: str | None = None
 
 
 @dataclass(frozen=True)
@@ -191,15 +193,27 @@ def _trainings(
     for planned in rows:
         for network, count in planned.row.members.items():
             most[planned.part, network] = max(count, most.get((planned.part, network), 0))
-    found = []
-    for (part, network), count in most.items():
-        entry, noise = table.networks[network], table.parts[part].noise
-        own = entry.config(noise, budget.training, budget.networks.get(network, {}), place)
-        paper = entry.config(noise, place)
-        for number in range(count):
-            seeded = own.model_copy(update={"seed": number})
-            found.append(Training(part, f"{network}-{number}", network, number, seeded, paper))
-    return tuple(found)
+    configs: dict[tuple[str, str], TrainConfig] = {}
+    while left := [needed for needed in most if needed not in configs]:
+        for part, network in left:
+            layers = budget.training, budget.networks.get(network, {}), place
+            own = table.networks[network].config(table.parts[part].noise, *layers)
+            configs[part, network] = own
+            if own.start is not None:  # as many of those that they begin with
+                most[part, own.start] = max(most[part, network], most.get((part, own.start), 0))
+    return tuple(
+        Training(
+            part,
+            f"{network}-{number}",
+            network,
+            number,
+            own.model_copy(update={"seed": number, "start": None}),
+            table.networks[network].config(table.parts[part].noise, place),
+            None if own.start is None else f"{own.start}-{number}",
+        )
+        for (part, network), own in configs.items()
+        for number in range(most[part, network])
+    )
 
 
 def _refuse_unknown(only: Collection[str], table: TableFile, parts: Collection[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from smoothcert.options import listed
@@ -17,7 +18,6 @@ _NOT_SETTINGS = {
     "recipe_epochs",
     "packages",
     "digests",
-    "precision",
     "model_code",
 }
 _WORDS = {
@@ -85,6 +85,8 @@ def _shown(name: str, values: Mapping[str, Any]) -> str:
     value = values.get(name)
     if value is None:
         return _NONE.get(name, "none")
+    if name == "start":
+        return Path(value).name
     if isinstance(value, list):
         return " and ".join(f"{one:g}" for one in value) or "none"
     if isinstance(value, bool | str):

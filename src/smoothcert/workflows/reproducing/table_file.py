@@ -218,7 +218,7 @@ class Budget(BaseModel):
         leave_out: rows that are not done.
         most_members: larger ensembles of one kind of network are made this small.
         training: settings of all trainings that differ from the recipes'.
-        networks: the same for some networks, by name.
+        networks: the same for some networks, by name; `start` there is the network that they begin with, by name.
     """
 
     model_config = _RECORD

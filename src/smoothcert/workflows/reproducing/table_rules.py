@@ -30,6 +30,13 @@ def _faults(table: TableFile) -> Iterator[str]:
     for name, budget in table.budgets.items():
         yield from _unknown(f"budget {name}: part", budget.parts or (), table.parts)
         yield from _unknown(f"budget {name}: network", budget.networks, table.networks)
+        starts = [layer["start"] for layer in budget.networks.values() if "start" in layer]
+        yield from _unknown(f"budget {name}: start", starts, table.networks)
+        yield from (
+            f"budget {name}: start {one!r} begins with another network itself"
+            for one in starts
+            if "start" in budget.networks.get(one, {})
+        )
         rows = {row for part in table.parts.values() for row in part.rows}
         yield from _unknown(f"budget {name}: row", budget.leave_out, rows)
     paper = table.budgets["paper"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
 from pathlib import Path
 
 from smoothcert.folders import CARD_FILE
@@ -29,7 +30,7 @@ def train_all(
         at_once: how many train at the same time, each on one core in a process of its own.
         say: told in one line what is being done.
     """
-    own = [one for one in trainings if places.before(one) is None]
+    own = [_with_start(one, trainings, places) for one in trainings if places.before(one) is None]
     left = []
     for one in own:
         if (places.of(one) / CARD_FILE).exists():
@@ -44,6 +45,24 @@ def train_all(
     left.sort(
         key=lambda one: -training_seconds(one.config)
     )  # the longest first: the last one waits for nobody
+    for wave in ([one for one in left if one.start is None], [one for one in left if one.start is not None]):
+        _train_wave(wave, places, at_once, say)
+
+
+def _with_start(one: Training, trainings: Sequence[Training], places: ModelPlaces) -> Training:
+    """Return a training that knows the folder of the network it begins with."""
+    if one.start is None:
+        return one
+    first = next(other for other in trainings if (other.part, other.name) == (one.part, one.start))
+    return replace(one, config=one.config.model_copy(update={"start": str(places.of(first))}))
+
+
+def _train_wave(
+    left: Sequence[Training], places: ModelPlaces, at_once: int, say: Callable[[str], None]
+) -> None:
+    """Train networks of which none needs another."""
+    if not left:
+        return
     pool = ThreadPoolExecutor(at_once)
     try:
         jobs = {
