@@ -176,6 +176,20 @@ def test_rows_of_the_same_passes_are_what_they_are_alone(whole, tiny, tmp_path):
         assert (one.predicted == other.predicted).all()
 
 
+def test_two_rows_of_one_network_are_both_certified(whole, tiny, tmp_path):
+    table = yaml.safe_load(Path(tiny).read_text())
+    rows = table["parts"]["sigma-0.25"]["rows"]
+    rows["twin"] = {"members": {"gaussian": 1}}
+    table["budgets"]["minutes"] |= {"grid": True, "votes": 300}
+    (tmp_path / "tiny.yaml").write_text(yaml.safe_dump(table))
+    models = whole["out"] / "models"
+    made = make(
+        str(tmp_path / "tiny.yaml"), tmp_path / "out", models=models, only=["gaussian", "soft", "twin"]
+    )
+    first, _, twin = made.parts[0].rows
+    assert first.acr == twin.acr
+
+
 def test_what_was_scaled_down_is_told(whole):
     told = "; ".join(whole["made"].scaled_down)
     assert (

@@ -148,8 +148,12 @@ def _groups(jobs: Sequence[Job]) -> list[list[Job]]:
     left = sorted(jobs, key=lambda job: -len(set(_digests(job))))
     groups = []
     while left:
-        widest = left[0]
-        group = [job for job in left if job is widest or _is_answered_by(widest, job)]
+        widest, *others = left
+        group = [widest]
+        for job in others:
+            is_twin = not _is_ensemble(job) and any(_digests(job) == _digests(one) for one in group)
+            if _is_answered_by(widest, job) and not is_twin:  # a panel has one answer for each member
+                group.append(job)
         groups.append(group)
         left = [job for job in left if job not in group]
     return groups
