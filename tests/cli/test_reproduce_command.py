@@ -28,8 +28,9 @@ def test_published_and_own_figures_side_by_side(smoothcert, tiny, tmp_path, monk
     assert " of 1 published order of ACR came out" in third
     lines = [line.split() for line in rest]
     at = next(place for place, line in enumerate(lines) if line[:3] == ["Gaussian", "published", "0.200"])
-    assert lines[at + 1][0] == "own"
-    assert lines[at + 2][:2] == ["95%", "interval"]
+    assert lines[at + 1][:2] == ["these", "images"]
+    assert lines[at + 2][0] == "own"
+    assert lines[at + 3][:2] == ["95%", "interval"]
     assert "certifying 12 images" in err
     home = tmp_path / "reproductions" / "tiny-minutes"
     assert f"Page: {home.relative_to(tmp_path) / 'page.html'}" in out
