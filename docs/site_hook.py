@@ -20,6 +20,7 @@ HOME = Path(__file__).resolve().parents[1]
 PAGES = {
     "benchmarks/README.md": "benchmarks.md",
     "results/README.md": "results.md",
+    "results/mnist-methods/table.md": "results_mnist_methods.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "README.md": "index.md",

@@ -60,7 +60,7 @@ def test_radii_of_certify_follow_from_the_counts(file):
         assert (row.predicted is None) == (expected is None)
         if expected is not None:
             assert row.predicted == chosen.index(max(chosen))
-            assert row.radius == pytest.approx(expected, rel=1e-9)
+            assert expected * (1 - 1e-6) < row.radius <= expected  # rounded down
 
 
 @pytest.mark.parametrize("file", TABLES, ids=named)
