@@ -168,6 +168,30 @@ def test_a_panel_answers_for_ensembles_of_some_members_in_any_order(places):
         assert torch.equal(passes[:, place], cost)
 
 
+class Signed(torch.nn.Module):
+    """No weights: its digest does not tell it from another of another sign."""
+
+    def __init__(self, sign):
+        super().__init__()
+        self.sign = sign
+
+    def forward(self, batch):
+        return self.sign * batch[:, :CLASSES]
+
+
+def test_a_panel_tells_modules_apart_that_their_digests_do_not():
+    shared = [Signed(1.0), Signed(-1.0), Signed(2.0)]
+    batch = torch.randn(50, CLASSES + 3, generator=torch.Generator().manual_seed(0))
+    panel = Panel([VotingEnsemble([shared[1]]).eval(), VotingEnsemble([shared[2], shared[1]]).eval(),
+                   VotingEnsemble(shared[::-1], "soft", [1, 2, 3]).eval(),
+                   VotingEnsemble(shared, "hard").eval()])  # fmt: skip
+    for place, classifier in enumerate(panel.classifiers):
+        torch.testing.assert_close(panel(batch)[:, place], classifier(batch))
+    for stranger in (copy.deepcopy(shared[1]), Signed(3.0)):
+        with pytest.raises(InvalidArgumentError, match="not one alone that it could be"):
+            Panel([VotingEnsemble(shared), VotingEnsemble([stranger])])
+
+
 def test_a_panel_refuses_members_that_the_widest_ensemble_lacks():
     shared = members(4)
     with pytest.raises(InvalidArgumentError, match="ensemble 1 has a member that the widest"):

@@ -143,15 +143,41 @@ def _refuse_heads(ensembles: Sequence[nn.Module]) -> None:
 def _common_members(ensembles: Sequence[Ensemble]) -> tuple[int, list[tuple[int, ...]]]:
     """Return which ensemble has all members, and where those of each stand among them; refuse if none has."""
     digests = [[model_digest(member) for member in ensemble.members] for ensemble in ensembles]
-    widest = max(range(len(digests)), key=lambda number: len(set(digests[number])))
-    known = digests[widest]
-    for number, own in enumerate(digests):
-        if not set(own) <= set(known):
+    widest = max(range(len(digests)), key=lambda number: (len(set(digests[number])), len(digests[number])))
+    places = []
+    for number, ensemble in enumerate(ensembles):
+        in_order = digests[number] == digests[widest]
+        found = [
+            _place(member, own, at if in_order else None, ensembles[widest].members, digests[widest])
+            for at, (member, own) in enumerate(zip(ensemble.members, digests[number], strict=True))
+        ]
+        if None in found:
             raise InvalidArgumentError(
-                f"ensemble {number} has a member that the widest ensemble does not have; a panel needs one ensemble "
-                "with the members of all others"
+                f"ensemble {number} has a member that the widest ensemble does not have, or not one alone that it "
+                "could be; a panel needs one ensemble with the members of all others"
             )
-    return widest, [tuple(known.index(digest) for digest in own) for own in digests]
+        places.append(tuple(place for place in found if place is not None))
+    return widest, places
+
+
+def _place(
+    member: nn.Module, own: str, at: int | None, members: nn.ModuleList, digests: list[str]
+) -> int | None:
+    """Return where a member stands among all: the module itself, or else its copy; None if that cannot be told.
+
+    Args:
+        member: to find.
+        own: its digest.
+        at: where its copy must be, if the ensembles have the same members in the same order.
+        members: all.
+        digests: of all.
+    """
+    # The module first: the digest of a network of somebody's own code need not tell it from another.
+    same = [place for place, other in enumerate(members) if other is member]
+    if same or at is not None:
+        return same[0] if same else at
+    alike = [place for place, digest in enumerate(digests) if digest == own]
+    return alike[0] if len(alike) == 1 else None
 
 
 def _chosen(answers: torch.Tensor, places: tuple[int, ...]) -> torch.Tensor:
