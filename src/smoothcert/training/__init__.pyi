@@ -3,7 +3,7 @@ from .config import FLOAT32, TrainConfig
 from .epochs import run_epochs
 from .fine_tune import fine_tune
 from .fitting import fit
-from .launching import die_with_parent
+from .launching import die_with_parent, is_emulated
 from .learning_rate import SCHEDULES
 from .limited_yaml import parse_yaml
 from .losses.adversarial import Adversarial
@@ -60,6 +60,7 @@ __all__ = [
     "head_accuracies",
     "holdout_copies",
     "hyper_parameters",
+    "is_emulated",
     "is_noise_option",
     "load_recipe",
     "noisy_accuracy",

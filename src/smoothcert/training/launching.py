@@ -116,13 +116,22 @@ def _fabric(config: TrainConfig, devices: int, accelerator: str) -> Fabric:
     return Fabric(accelerator=accelerator, devices=devices, strategy=strategy, precision=config.precision)
 
 
+def is_emulated(precision: str) -> bool:
+    """Return whether this processor would imitate the precision of a training, which takes longer than float32.
+
+    Args:
+        precision: of a training on the CPU.
+    """
+    return precision != FLOAT32 and this_processor().bfloat16 is False
+
+
 def warn_of_emulation(precision: str) -> None:
     """Say that bfloat16 is asked of a processor that has no instructions for it; the training is right, and slow.
 
     Args:
         precision: of a training on the CPU.
     """
-    if precision != FLOAT32 and this_processor().bfloat16 is False:
+    if is_emulated(precision):
         _log.warning(
             "precision %s: this processor has no bfloat16 instructions, so torch imitates them, which takes longer "
             "than %s; train in %s here, or on a processor with avx512_bf16, amx_bf16 or Arm's bf16",

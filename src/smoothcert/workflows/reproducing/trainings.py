@@ -7,9 +7,11 @@ from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
 
-from smoothcert.folders import CARD_FILE
+import torch
+
+from smoothcert.folders import CARD_FILE, read_card
 from smoothcert.progress import progress
-from smoothcert.training import METRICS_FILE, train
+from smoothcert.training import FLOAT32, METRICS_FILE, STATE_FILE, is_emulated, read_header, train
 from smoothcert.workflows.reproducing.estimate import training_seconds
 from smoothcert.workflows.reproducing.model_places import ModelPlaces
 from smoothcert.workflows.reproducing.plan import Training
@@ -30,7 +32,11 @@ def train_all(
         at_once: how many train at the same time, each on one core in a process of its own.
         say: told in one line what is being done.
     """
-    own = [_with_start(one, trainings, places) for one in trainings if places.before(one) is None]
+    own = [
+        _in_its_precision(_with_start(one, trainings, places), places)
+        for one in trainings
+        if places.before(one) is None
+    ]
     left = []
     for one in own:
         if (places.of(one) / CARD_FILE).exists():
@@ -55,6 +61,23 @@ def _with_start(one: Training, trainings: Sequence[Training], places: ModelPlace
         return one
     first = next(other for other in trainings if (other.part, other.name) == (one.part, one.start))
     return replace(one, config=one.config.model_copy(update={"start": str(places.of(first))}))
+
+
+def _in_its_precision(one: Training, places: ModelPlaces) -> Training:
+    """Return a training that asks for bfloat16 as it was begun; a new one in float32 where bfloat16 is imitated.
+
+    A budget asks for it to save time, and imitated it takes more. What was trained on another machine stays as it is.
+    """
+    if one.config.precision == FLOAT32:
+        return one
+    folder = places.of(one)
+    if (folder / CARD_FILE).exists():
+        is_float32 = read_card(folder).training.get("precision") == FLOAT32
+    elif (folder / STATE_FILE).exists():
+        is_float32 = read_header(folder).config.get("precision") == FLOAT32
+    else:
+        is_float32 = not torch.cuda.is_available() and is_emulated(one.config.precision)
+    return replace(one, config=one.config.model_copy(update={"precision": FLOAT32})) if is_float32 else one
 
 
 def _train_wave(
