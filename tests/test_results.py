@@ -11,10 +11,13 @@ from scipy.stats import beta
 from smoothcert.certificates import identities
 from smoothcert.folders import load_model
 from smoothcert.store import read_portable
+from smoothcert.workflows.reproducing.library import load_table
+from smoothcert.workflows.reproducing.plan import make_plan
 
 HOME = Path(__file__).resolve().parents[1] / "results"
 TABLES = sorted(HOME.glob("*/table.json"))
 CERTIFICATES = sorted(HOME.glob("*/certificates/**/*.json"))
+QUESTIONS = sorted(HOME.glob("*.yaml"))
 MOST_BYTES = 25e6  # of all that is kept
 
 
@@ -82,3 +85,10 @@ def test_the_page_names_what_is_kept():
     text = (HOME / "README.md").read_text()
     for folder in {path.parent for path in (*TABLES, *HOME.glob("*/models"))}:
         assert f"{folder.name}/" in text, f"{folder} stands on no page"
+
+
+@pytest.mark.parametrize("file", QUESTIONS, ids=named)
+def test_tables_that_ask_why_can_be_made_and_stand_on_the_page(file):
+    plan = make_plan(load_table(str(file)), "hours")
+    assert not plan.left_out
+    assert f"({file.name})" in (HOME / "README.md").read_text()

@@ -1,4 +1,4 @@
-"""Trainings of a table in bfloat16: only on processors that have it, and never against what was begun."""
+"""Trainings of a table: their seeds, and bfloat16 only on processors that have it, never against what was begun."""
 
 from pathlib import Path
 
@@ -62,3 +62,13 @@ def test_a_table_in_float32_refuses_a_network_in_bfloat16(networks, tiny):
     plan = make_plan(load_table(tiny), "minutes", only=["gaussian"])
     with pytest.raises(CheckpointError, match="precision"):
         train_all(plan.trainings, networks.places, at_once=1, say=lambda line: None)
+
+
+def test_members_have_seeds_of_their_own_from_the_first_seed_on(tiny):
+    table = Path(tiny)
+    table.write_text(
+        table.read_text().replace("recipe: digits-gaussian", "recipe: digits-gaussian, first_seed: 5")
+    )
+    trainings = make_plan(load_table(tiny), "hours", only=["soft", "stability"]).trainings
+    seeds = {one.name: one.config.seed for one in trainings}
+    assert seeds == {"gaussian-0": 5, "gaussian-1": 6, "stability-0": 0}

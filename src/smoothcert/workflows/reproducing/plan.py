@@ -25,7 +25,7 @@ class Training:
         part: name of the part it is for.
         name: of the network, with its number where there are several.
         network: name of the network in the table file.
-        number: of the member, from 0 on; it is the seed.
+        number: of the member, from 0 on.
         config: by which it is trained under the budget.
         published: by which the paper trained it, without a seed.
         start: name of the training whose weights it begins with, of the same part; None begins anew.
@@ -207,7 +207,7 @@ def _trainings(
             f"{network}-{number}",
             network,
             number,
-            own.model_copy(update={"seed": number, "start": None}),
+            own.model_copy(update={"seed": table.networks[network].first_seed + number, "start": None}),
             table.networks[network].config(table.parts[part].noise, place),
             None if own.start is None else f"{own.start}-{number}",
         )

@@ -164,6 +164,7 @@ class Network(BaseModel):
         model: its architecture; the recipe's first by default.
         settings: of the method, that differ from the recipe's.
         changes: other settings of the training that do.
+        first_seed: of the first one trained; those after it have the next ones.
     """
 
     model_config = _RECORD
@@ -171,6 +172,7 @@ class Network(BaseModel):
     model: Text | None = None
     settings: Layer = {}
     changes: Layer = {}
+    first_seed: int = Field(default=0, ge=0, le=1_000_000)
 
     def config(self, row: float, *layers: Mapping[str, Any]) -> TrainConfig:
         """Return its training at one row of the recipe, with the changes of a budget, later ones over earlier ones.
