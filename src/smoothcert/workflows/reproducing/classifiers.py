@@ -12,6 +12,7 @@ from smoothcert.folders import (
     CARD_FILE,
     ENSEMBLE_FILE,
     EnsembleCard,
+    held_out_by,
     make_ensemble,
     read_any_card,
     read_card,
@@ -75,7 +76,13 @@ def _quantized(plan: Plan, folder: Path, out: Path, seed: int, say: Callable[[st
     say(f"{folder.name}: quantising")
     # Seven bits, because eight saturate on some processors, and the votes would depend on whose they are.
     quantize(
-        folder, _holdout(plan, [folder]), out, precision=INT8, seven_bits=True, seed=seed, show_progress=True
+        folder,
+        _range_images(plan, folder, say),
+        out,
+        precision=INT8,
+        seven_bits=True,
+        seed=seed,
+        show_progress=True,
     )
     return out
 
@@ -111,6 +118,14 @@ def member_folders(plan: Plan, planned: PlannedRow, places: ModelPlaces) -> list
     """Return the folders of a row's networks, in its order."""
     trainings = {one.name: one for one in plan.trainings if one.part == planned.part}
     return [places.of(trainings[name]) for name in planned.members]
+
+
+def _range_images(plan: Plan, folder: Path, say: Callable[[str], None]) -> Dataset:
+    """Return the images that set the ranges of a network in int8: learnt ones where it held out none."""
+    if held_out_by(folder) != (0,):
+        return _holdout(plan, [folder])
+    say(f"{folder.name} has learnt all training images: some of them set its ranges")
+    return load_dataset(plan.table.dataset, "train", plan.trainings[0].config.data_dir, holdout=0)
 
 
 def _holdout(plan: Plan, folders: list[Path]) -> Dataset:

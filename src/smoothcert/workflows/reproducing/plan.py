@@ -9,6 +9,7 @@ from typing import Any
 from smoothcert.certificates import PROCEDURES, FixedSample, Procedure, Sequential
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
+from smoothcert.networks import INT8
 from smoothcert.training import TrainConfig
 from smoothcert.visible import brief
 from smoothcert.workflows.reproducing.table_file import Budget, Part, Row, TableFile
@@ -151,7 +152,8 @@ def _rows_of(
 ) -> list[PlannedRow]:
     """Return the rows of one part; those that a smaller ensemble makes equal to another are left out."""
     rows: list[PlannedRow] = []
-    for label, full in part.rows.items():
+    for label, published in part.rows.items():
+        full = published.model_copy(update={"precision": INT8}) if label in budget.int8 else published
         if only and label not in only and f"{name}/{label}" not in only:
             continue
         if label in budget.leave_out:

@@ -97,6 +97,9 @@ def _shown(name: str, values: Mapping[str, Any]) -> str:
 def _certification(plan: Plan, images: int) -> Iterator[str]:
     """Yield what differs in the certification."""
     own, paper = plan.budget, plan.table.budgets["paper"]
+    rounded = dict.fromkeys(row.name for row in plan.rows if row.name in own.int8)
+    if rounded:
+        yield f"{listed(rounded)}: certified in int8 instead of float32"
     count, full = len(own.images.indices(images)), len(paper.images.indices(images))
     if own.images != paper.images:
         step = f", every {own.images.every}th" if own.images.every > 1 else ""

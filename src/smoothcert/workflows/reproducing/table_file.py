@@ -218,6 +218,7 @@ class Budget(BaseModel):
             needs, and `votes` at most.
         parts: that are done; all by default.
         leave_out: rows that are not done.
+        int8: rows whose networks are quantised first, because their votes cost less; classifiers of their own.
         most_members: larger ensembles of one kind of network are made this small.
         training: settings of all trainings that differ from the recipes'.
         networks: the same for some networks, by name; `start` there is the network that they begin with, by name.
@@ -229,6 +230,7 @@ class Budget(BaseModel):
     grid: bool = False
     parts: tuple[Text, ...] | None = None
     leave_out: tuple[Text, ...] = ()
+    int8: tuple[Text, ...] = ()
     most_members: int | None = Field(default=None, ge=2)
     training: Layer = {}
     networks: dict[Text, Layer] = {}

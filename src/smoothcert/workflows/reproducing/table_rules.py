@@ -38,9 +38,14 @@ def _faults(table: TableFile) -> Iterator[str]:
             if "start" in budget.networks.get(one, {})
         )
         rows = {row for part in table.parts.values() for row in part.rows}
-        yield from _unknown(f"budget {name}: row", budget.leave_out, rows)
+        yield from _unknown(f"budget {name}: row", (*budget.leave_out, *budget.int8), rows)
+        envelopes = {row for part in table.parts.values() for row, made in part.rows.items() if made.envelope}
+        yield from (
+            f"budget {name}: {one!r} is an envelope, no classifier" for one in budget.int8 if one in envelopes
+        )
     paper = table.budgets["paper"]
-    if any((paper.parts, paper.leave_out, paper.most_members, paper.training, paper.networks, paper.grid)):
+    changes = (paper.training, paper.networks, paper.grid, paper.int8)
+    if any((paper.parts, paper.leave_out, paper.most_members, *changes)):
         yield "budget paper leaves nothing out and changes no training"
     for place, part in table.parts.items():
         if list(part.radii) != sorted(set(part.radii)):
