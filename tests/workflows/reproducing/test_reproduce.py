@@ -385,6 +385,20 @@ def test_a_rounded_copy_of_another_network_is_refused(kept, tiny):
         make(tiny, kept, models=others, only=["rounded-group"])
 
 
+def test_a_budget_certifies_rows_in_int8_that_the_paper_has_in_float32(tiny, here, tmp_path):
+    table = yaml.safe_load(Path(tiny).read_text())
+    table["budgets"]["minutes"] |= {"int8": ["gaussian"]}
+    table["budgets"]["minutes"]["training"] |= {"holdout": "none"}  # its ranges come from images that it learnt
+    Path(tiny).write_text(yaml.safe_dump(table))
+    said = []
+    made = make(tiny, tmp_path / "out", only=["gaussian", "soft"], say=said.append)
+    runs = {row: sc.Run.open(tmp_path / "out" / "runs" / "sigma-0.25" / row) for row in ("gaussian", "soft")}
+    assert [run.manifest.get("precision") for run in runs.values()] == ["int8", None]
+    assert runs["gaussian"].manifest["model"] != runs["soft"].manifest["model"]
+    assert "gaussian: certified in int8 instead of float32" in made.scaled_down
+    assert "gaussian-0 has learnt all training images: some of them set its ranges" in said
+
+
 def test_a_row_brings_the_network_that_its_own_begins_with(tiny):
     plan = make_plan(load_table(tiny), "minutes", only=["stability"])
     assert {one.name: one.start for one in plan.trainings} == {
