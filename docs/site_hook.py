@@ -21,6 +21,7 @@ PAGES = {
     "benchmarks/README.md": "benchmarks.md",
     "results/README.md": "results.md",
     "results/mnist-methods/table.md": "results_mnist_methods.md",
+    "results/fashion-mnist-methods/table.md": "results_fashion_mnist_methods.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "README.md": "index.md",

@@ -387,16 +387,25 @@ def test_a_rounded_copy_of_another_network_is_refused(kept, tiny):
 
 def test_a_budget_certifies_rows_in_int8_that_the_paper_has_in_float32(tiny, here, tmp_path):
     table = yaml.safe_load(Path(tiny).read_text())
-    table["budgets"]["minutes"] |= {"int8": ["gaussian"]}
-    table["budgets"]["minutes"]["training"] |= {"holdout": "none"}  # its ranges come from images that it learnt
+    rounded = ["gaussian", "hard", "envelope"]
+    table["budgets"]["minutes"] |= {"int8": rounded}
+    table["budgets"]["minutes"]["training"] |= {"holdout": "none"}  # ranges come from images that they learnt
     Path(tiny).write_text(yaml.safe_dump(table))
-    said = []
-    made = make(tiny, tmp_path / "out", only=["gaussian", "soft"], say=said.append)
-    runs = {row: sc.Run.open(tmp_path / "out" / "runs" / "sigma-0.25" / row) for row in ("gaussian", "soft")}
-    assert [run.manifest.get("precision") for run in runs.values()] == ["int8", None]
-    assert runs["gaussian"].manifest["model"] != runs["soft"].manifest["model"]
-    assert "gaussian: certified in int8 instead of float32" in made.scaled_down
+    said: list[str] = []
+    made = make(tiny, tmp_path / "out", only=[*rounded, "soft"], say=said.append)
+    home = tmp_path / "out" / "runs" / "sigma-0.25"
+    runs = {row: sc.Run.open(home / row) for row in ("gaussian", "hard", "members/gaussian-1-int8", "soft")}
+    kept = {row: run.manifest.get("precision") for row, run in runs.items()}
+    assert kept == {"gaussian": "int8", "hard": "int8", "members/gaussian-1-int8": "int8", "soft": None}
+    own = {row.name: row.runs for row in made.parts[0].rows}
+    members = [runs[name].average_radius() for name in ("gaussian", "members/gaussian-1-int8")]
+    assert [one.acr for one in own["envelope"]] == members
+    assert "gaussian, hard, envelope: certified in int8 instead of float32" in made.scaled_down
     assert "gaussian-0 has learnt all training images: some of them set its ranges" in said
+    alone = make(tiny, tmp_path / "alone", only=["hard"], models=tmp_path / "out" / "models")
+    assert (
+        alone.parts[0].rows[0].runs[0].acr == runs["hard"].average_radius()
+    )  # in passes of its own
 
 
 def test_a_row_brings_the_network_that_its_own_begins_with(tiny):

@@ -132,11 +132,10 @@ def test_unknown_names_are_answered_with_the_known_ones():
         ("start: gaussian", "start: stability", "begins with another network itself"),
         ("procedure: group", "procedure: groups", "procedure 'groups' is unknown"),
         ("accuracy: [88, 48, 20]", "accuracy: [88, 48]", "the log has 2 accuracies for 3 radii"),
-        ("envelope: true", "envelope: true, precision: int8", "an envelope is of several members"),
+        ("envelope: true", "envelope: true, fit: soft", "an envelope is of several members"),
         ("paper: {images: {stop: 400}}", "paper: {grid: true}", "budget paper leaves nothing out"),
         ("paper: {images: {stop: 400}}", "paper: {int8: [soft]}", "budget paper leaves nothing out"),
         ("votes: 200", "votes: 200\n    int8: [softer]", "row 'softer' is unknown"),
-        ("votes: 200", "votes: 200\n    int8: [envelope]", "'envelope' is an envelope, no classifier"),
     ],
 )
 def test_a_wrong_table_is_refused_by_its_fault(tmp_path, old, new, complaint):

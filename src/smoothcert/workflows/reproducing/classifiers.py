@@ -25,22 +25,25 @@ from smoothcert.workflows.reproducing.plan import Plan, PlannedRow
 
 
 def build_classifier(
-    plan: Plan, planned: PlannedRow, places: ModelPlaces, *, seed: int, say: Callable[[str], None]
+    plan: Plan,
+    planned: PlannedRow,
+    folders: list[Path],
+    places: ModelPlaces,
+    *,
+    seed: int,
+    say: Callable[[str], None],
 ) -> Path:
     """Return the folder of a row's classifier; an ensemble is made once and found again.
 
     Args:
         plan: what is to be done.
         planned: the row, no envelope.
-        places: where the networks are.
+        folders: of its members.
+        places: where ensembles are.
         seed: of the noise on the hold-out, where weights or order are chosen.
         say: told in one line what is being done.
     """
-    folders, row = member_folders(plan, planned, places), planned.row
-    if row.precision is not None:
-        folders = [
-            _quantized(plan, folder, places.quantized(planned.part, folder), seed, say) for folder in folders
-        ]
+    row = planned.row
     if row.is_network:
         return folders[0]
     out = places.ensemble(planned.part, planned.name)
@@ -114,10 +117,23 @@ def _refuse_other(out: Path, planned: PlannedRow, folders: list[Path], seed: int
         )
 
 
-def member_folders(plan: Plan, planned: PlannedRow, places: ModelPlaces) -> list[Path]:
-    """Return the folders of a row's networks, in its order."""
+def member_folders(
+    plan: Plan, planned: PlannedRow, places: ModelPlaces, *, seed: int, say: Callable[[str], None]
+) -> list[Path]:
+    """Return the folders of a row's networks, in its order; those in int8 are made once and found again.
+
+    Args:
+        plan: what is to be done.
+        planned: the row.
+        places: where the networks are.
+        seed: of the noise on the images that set ranges.
+        say: told in one line what is being done.
+    """
     trainings = {one.name: one for one in plan.trainings if one.part == planned.part}
-    return [places.of(trainings[name]) for name in planned.members]
+    folders = [places.of(trainings[name]) for name in planned.members]
+    if planned.row.precision is None:
+        return folders
+    return [_quantized(plan, folder, places.quantized(planned.part, folder), seed, say) for folder in folders]
 
 
 def _range_images(plan: Plan, folder: Path, say: Callable[[str], None]) -> Dataset:

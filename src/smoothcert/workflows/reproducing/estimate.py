@@ -74,6 +74,7 @@ def _rows_with_passes(plan: Plan, part: str) -> list[PlannedRow]:
         if one is widest
         or one.row.radius is not None
         or one.row.is_timed
+        or one.row.precision != widest.row.precision
         or not set(one.members) <= set(widest.members)
     ]
 

@@ -40,11 +40,12 @@ def reproduce_part(
     part, fixed = plan.parts[name], plan.procedure(name)
     certifier = Certifier(name, places, test, plan.indices(test), seed, workers, say)
     rows = plan.rows_of(name)
+    members = {row.name: member_folders(plan, row, places, seed=seed, say=say) for row in rows}
     timed = {row.row.reference for row in rows} | {row.name for row in rows if row.row.is_timed}
     jobs = [
         Job(
             row.name,
-            build_classifier(plan, row, places, seed=seed, say=say),
+            build_classifier(plan, row, members[row.name], places, seed=seed, say=say),
             row.procedure(plan.budget.votes) or fixed,
             row.name in timed,
         )
@@ -54,18 +55,18 @@ def reproduce_part(
     names = {job.folder: job.name for job in jobs if job.procedure == fixed}
     for row in rows:
         if row.row.envelope:  # its members are certified, too, unless they are rows themselves
-            for member, folder in zip(row.members, member_folders(plan, row, places), strict=True):
+            for member, folder in zip(row.members, members[row.name], strict=True):
                 if folder not in names:
-                    names[folder] = f"members/{member}"
+                    names[folder] = f"members/{member}{'' if row.row.precision is None else '-int8'}"
                     jobs.append(Job(names[folder], folder, fixed))
     found = certifier.rows(jobs)
     runs = {
-        row.name: tuple(found[names[folder]] for folder in member_folders(plan, row, places))
+        row.name: tuple(found[names[folder]] for folder in members[row.name])
         if row.row.envelope
         else (found[row.name],)
         for row in rows
     }
-    made = tuple(_row(plan, row, runs, member_folders(plan, row, places)) for row in rows)
+    made = tuple(_row(plan, row, runs, members[row.name]) for row in rows)
     return ReproducedPart(name, part.radii, made, part.baseline)
 
 

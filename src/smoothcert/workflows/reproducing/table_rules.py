@@ -39,10 +39,6 @@ def _faults(table: TableFile) -> Iterator[str]:
         )
         rows = {row for part in table.parts.values() for row in part.rows}
         yield from _unknown(f"budget {name}: row", (*budget.leave_out, *budget.int8), rows)
-        envelopes = {row for part in table.parts.values() for row, made in part.rows.items() if made.envelope}
-        yield from (
-            f"budget {name}: {one!r} is an envelope, no classifier" for one in budget.int8 if one in envelopes
-        )
     paper = table.budgets["paper"]
     changes = (paper.training, paper.networks, paper.grid, paper.int8)
     if any((paper.parts, paper.leave_out, paper.most_members, *changes)):
@@ -77,9 +73,7 @@ def _row_faults(row: Row, part: Part, table: TableFile) -> Iterator[str]:
         yield f"{len(row.published.accuracy)} accuracies for {most} radii"
     if row.published.log is not None and len(row.published.log.accuracy) != len(part.radii):
         yield f"the log has {len(row.published.log.accuracy)} accuracies for {len(part.radii)} radii"
-    if row.envelope and (
-        row.is_network or row.fit or row.early_exit or row.precision or row.radius is not None
-    ):
+    if row.envelope and (row.is_network or row.fit or row.early_exit or row.radius is not None):
         yield "an envelope is of several members and has nothing else"
     if row.is_network and (row.rule or row.fit or row.early_exit or row.order_by_holdout):
         yield "a network alone has no rule, weights, exit or order"
