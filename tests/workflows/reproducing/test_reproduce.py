@@ -403,9 +403,7 @@ def test_a_budget_certifies_rows_in_int8_that_the_paper_has_in_float32(tiny, her
     assert "envelope, gaussian, hard: certified in int8 instead of float32" in made.scaled_down
     assert "gaussian-0 has learnt all training images: some of them set its ranges" in said
     alone = make(tiny, tmp_path / "alone", only=["hard"], models=tmp_path / "out" / "models")
-    assert (
-        alone.parts[0].rows[0].runs[0].acr == runs["hard"].average_radius()
-    )  # in passes of its own
+    assert alone.parts[0].rows[0].runs[0].acr == runs["hard"].average_radius()  # in passes of its own
 
 
 def test_a_row_brings_the_network_that_its_own_begins_with(tiny):
