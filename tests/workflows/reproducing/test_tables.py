@@ -96,6 +96,18 @@ def test_budgets_cost_more_and_more(name):
     assert prices[0] < 2 * 3600
 
 
+def test_rows_in_int8_cost_less():
+    table = load("cifar10-resnet20")
+    hours = table.budgets["hours"]
+    in_float32 = table.model_copy(
+        update={"budgets": {**table.budgets, "hours": hours.model_copy(update={"int8": ()})}}
+    )
+    assert hours.int8
+    cheap, dear = (estimate(make_plan(one, "hours")) for one in (table, in_float32))
+    assert cheap.training == dear.training
+    assert dear.certification == pytest.approx(2.5 * cheap.certification)
+
+
 def test_the_listing_names_every_table_with_its_price():
     rows = list_tables()
     assert [row["name"] for row in rows] == list(NAMES)
