@@ -56,7 +56,10 @@ def read_kept(
 def _manifest(
     classifier: SmoothedClassifier, test: Dataset, procedure: Procedure, alpha: float, seed: int
 ) -> Mapping[str, Any]:
-    """Return what the manifest of the row would say, but for what depends on the machine."""
+    """Return what the manifest of the row would say, but for what depends on the machine.
+
+    Not `make_manifest`, which wants an engine that runs the network: kept rows are read where there is none.
+    """
     noise, precision = classifier.noise.for_shape(test.input_shape), precision_of(classifier.model)
     ensemble = ensemble_records(classifier.model)[0]
     return {
