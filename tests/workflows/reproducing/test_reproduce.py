@@ -15,8 +15,9 @@ import yaml
 
 import smoothcert as sc
 from following import ROOT, blocks_of
-from smoothcert.errors import InvalidArgumentError, SmoothcertError
+from smoothcert.errors import CheckpointError, InvalidArgumentError, SmoothcertError
 from smoothcert.report import reproduction_tables
+from smoothcert.workflows.quantizing.quantize import quantize
 from smoothcert.workflows.reproducing import certifying, classifiers, reproduce, trainings
 from smoothcert.workflows.reproducing.library import load_table
 from smoothcert.workflows.reproducing.plan import make_plan
@@ -404,6 +405,49 @@ def test_a_budget_certifies_rows_in_int8_that_the_paper_has_in_float32(tiny, her
     assert "gaussian-0 has learnt all training images: some of them set its ranges" in said
     alone = make(tiny, tmp_path / "alone", only=["hard"], models=tmp_path / "out" / "models")
     assert alone.parts[0].rows[0].runs[0].acr == runs["hard"].average_radius()  # in passes of its own
+
+
+def test_a_network_in_int8_is_enough_where_no_row_wants_another(tiny, here, tmp_path):
+    table = yaml.safe_load(Path(tiny).read_text())
+    table["budgets"]["minutes"] |= {"int8": ["gaussian", "soft"]}
+    Path(tiny).write_text(yaml.safe_dump(table))
+    out, rows = tmp_path / "out", ["gaussian", "soft"]
+    first = make(tiny, out, only=rows)
+    models = out / "models" / "sigma-0.25"
+    for number in (0, 1):
+        shutil.rmtree(models / f"gaussian-{number}")
+    shutil.rmtree(out / "runs")
+    here.clear()
+    assert make(tiny, out, only=rows).lines == first.lines  # from what is kept
+    shutil.rmtree(out / "certificates")
+    votes = [[row.runs[0].acr for row in made.parts[0].rows] for made in (first, make(tiny, out, only=rows))]
+    assert votes[0] == votes[1]
+    given = make(tiny, tmp_path / "given", only=rows, models=out / "models")
+    assert [row.runs[0].acr for row in given.parts[0].rows] == votes[0]
+    assert not here
+    make(tiny, out, only=["hard"])  # in float32, of the same networks
+    assert sorted(here) == ["gaussian-0", "gaussian-1"]
+
+
+def test_what_is_left_in_int8_is_held_to_the_table(tiny, here, tmp_path):
+    table = yaml.safe_load(Path(tiny).read_text())
+    table["budgets"]["minutes"] |= {"int8": ["gaussian"]}
+    Path(tiny).write_text(yaml.safe_dump(table))
+    out = tmp_path / "out"
+    make(tiny, out, only=["gaussian"])
+    models = out / "models" / "sigma-0.25"
+    eight = tmp_path / "eight" / "gaussian-0"
+    images = sc.load_dataset("digits", "train", holdout=0)
+    quantize(models / "gaussian-0", images, eight, precision="int8", seven_bits=False, seed=0)
+    shutil.rmtree(models / "gaussian-0")
+    table["budgets"]["minutes"]["training"]["epochs"] += 1
+    Path(tiny).write_text(yaml.safe_dump(table))
+    with pytest.raises(
+        CheckpointError, match=r"gaussian-0-int8 already holds a model trained with another epochs"
+    ):
+        make(tiny, out, only=["gaussian"])
+    with pytest.raises(InvalidArgumentError, match="not in int8 with weights of seven bits"):
+        make(tiny, tmp_path / "other", only=["gaussian"], models=tmp_path / "eight")
 
 
 def test_a_row_brings_the_network_that_its_own_begins_with(tiny):

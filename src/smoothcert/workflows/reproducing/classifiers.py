@@ -67,7 +67,15 @@ def build_classifier(
 
 
 def _quantized(plan: Plan, folder: Path, out: Path, seed: int, say: Callable[[str], None]) -> Path:
-    """Return the folder of a network in int8, which is made once and found again."""
+    """Return the folder of a network in int8, which is made once and found again, or is all that is left of it."""
+    left = read_card(folder).quantized
+    if left is not None:
+        if left.precision != INT8 or not left.seven_bits:
+            raise InvalidArgumentError(
+                f"{folder} is not in int8 with weights of seven bits, which the table wants; give the network in "
+                "float32, or remove that folder"
+            )
+        return folder
     if (out / CARD_FILE).exists():
         made = read_card(out).quantized
         if made is None or made.original_digest != read_card(folder).digest:
@@ -98,6 +106,8 @@ def _refuse_other(out: Path, planned: PlannedRow, folders: list[Path], seed: int
     wanted = [read_card(folder).digest for folder in folders]
     if row.order_by_holdout:
         members, wanted = sorted(members), sorted(wanted)
+    inherited = [use for folder in folders for use in read_card(folder).fitted]  # ranges of networks in int8
+    chosen = [use for use in card.fitted if use not in inherited]
     purposes = {*([] if row.fit is None else [row.fit]), *(["order"] if row.order_by_holdout else [])}
     differing = [
         what
@@ -105,8 +115,8 @@ def _refuse_other(out: Path, planned: PlannedRow, folders: list[Path], seed: int
             ("networks", members, wanted),
             ("rule", card.rule, resolved_rule(row.rule, None, row.exit, row.fit)),
             ("early exit", card.early_exit, row.exit),
-            ("choices on the hold-out", {use.purpose for use in card.fitted}, purposes),
-            ("seed", {use.seed for use in card.fitted} - {seed}, set()),
+            ("choices on the hold-out", {use.purpose for use in chosen}, purposes),
+            ("seed", {use.seed for use in chosen} - {seed}, set()),
         )
         if one != other
     ]

@@ -17,21 +17,33 @@ class ModelPlaces:
 
     Args:
         out: folder of the reproduction.
-        given: folder of models that were trained before: NETWORK, NETWORK-0, .. or PART/NETWORK-0; None for none.
+        given: folder of models that were trained before: NETWORK, NETWORK-0, .. or PART/NETWORK-0, in int8 with -int8
+            behind; None for none.
     """
 
     out: Path
     given: Path | None = None
 
     def of(self, training: Training) -> Path:
-        """Return the folder of a network, whether it is trained already or not."""
-        return self.before(training) or self.out / "models" / training.part / training.name
+        """Return the folder of a network, whether it is trained already or not.
+
+        In int8 where no row wants it otherwise and that alone is left, so that float32 need not be kept for it.
+        """
+        found = self.before(training)
+        if found is not None:
+            return found
+        own = self.out / "models" / training.part / training.name
+        rounded = self.quantized(training.part, own)
+        is_left = (rounded / CARD_FILE).exists() and not (own / CARD_FILE).exists()
+        return rounded if training.is_int8_alone and is_left else own
 
     def before(self, training: Training) -> Path | None:
         """Return the folder of a network that was trained before; refuse one of other data or noise."""
         if self.given is None:
             return None
         names = [training.name, *([training.network] if training.number == 0 else [])]
+        if training.is_int8_alone:
+            names = [*map(_in_int8, names), *names]
         places = [self.given / part / name for part in (training.part, "") for name in names]
         found = next((place for place in places if (place / CARD_FILE).exists()), None)
         if found is not None:
@@ -44,7 +56,7 @@ class ModelPlaces:
 
     def quantized(self, part: str, network: Path) -> Path:
         """Return the folder of a network in int8."""
-        return self.out / "models" / part / f"{network.name}-int8"
+        return self.out / "models" / part / _in_int8(network.name)
 
     def run(self, part: str, name: str) -> Path:
         """Return the folder of a run."""
@@ -53,6 +65,10 @@ class ModelPlaces:
     def kept(self, part: str, name: str) -> Path:
         """Return the file that keeps a run without its votes."""
         return self.out / "certificates" / part / f"{name}.json"
+
+
+def _in_int8(name: str) -> str:
+    return f"{name}-int8"
 
 
 def _refuse_other(folder: Path, training: Training) -> None:

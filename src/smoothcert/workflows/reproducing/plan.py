@@ -30,6 +30,7 @@ class Training:
         config: by which it is trained under the budget.
         published: by which the paper trained it, without a seed.
         start: name of the training whose weights it begins with, of the same part; None begins anew.
+        is_int8_alone: whether every row that needs it certifies it in int8, and no training begins with it.
     """
 
     part: str
@@ -39,6 +40,7 @@ class Training:
     config: TrainConfig
     published: TrainConfig
     start: str | None = None
+    is_int8_alone: bool = False
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,9 @@ def _trainings(
     for planned in rows:
         for network, count in planned.row.members.items():
             most[planned.part, network] = max(count, most.get((planned.part, network), 0))
+    in_float32 = {
+        (row.part, network) for row in rows if row.row.precision is None for network in row.row.members
+    }
     configs: dict[tuple[str, str], TrainConfig] = {}
     while left := [needed for needed in most if needed not in configs]:
         for part, network in left:
@@ -203,6 +208,7 @@ def _trainings(
             configs[part, network] = own
             if own.start is not None:  # as many of those that they begin with
                 most[part, own.start] = max(most[part, network], most.get((part, own.start), 0))
+                in_float32.add((part, own.start))
     return tuple(
         Training(
             part,
@@ -212,6 +218,7 @@ def _trainings(
             own.model_copy(update={"seed": table.networks[network].first_seed + number, "start": None}),
             table.networks[network].config(table.parts[part].noise, place),
             None if own.start is None else f"{own.start}-{number}",
+            is_int8_alone=(part, network) not in in_float32,
         )
         for (part, network), own in configs.items()
         for number in range(most[part, network])
