@@ -25,7 +25,7 @@ def test_published_and_own_figures_side_by_side(smoothcert, tiny, tmp_path, monk
     first, second, third, *rest = out.splitlines()
     assert first == "Reproduced: no paper, Table 1: 2 rows (sigma-0.25), budget minutes."
     assert second.startswith("Scaled down: all networks: ")
-    assert " of 1 published order of ACR came out" in third
+    assert " of 1 published order of ACR among these rows came out" in third
     lines = [line.split() for line in rest]
     at = next(place for place, line in enumerate(lines) if line[:3] == ["Gaussian", "published", "0.200"])
     assert lines[at + 1][:2] == ["these", "images"]

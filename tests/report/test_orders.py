@@ -71,7 +71,9 @@ def test_the_line_says_what_did_not_come_out():
     what, down, orders = made.lines
     assert what == "Reproduced: some paper, Table 1: 3 rows (sigma-1), budget minutes."
     assert down == "Scaled down: all networks: epochs 1 instead of 90."
-    assert orders.startswith("2 of 3 published orders of ACR came out, 2 of them with a paired 95% interval")
+    assert orders.startswith(
+        "2 of 3 published orders of ACR among these rows came out, 2 of them with a paired 95% interval"
+    )
     assert "of the others, 1 with an interval that excludes the published order: a over b (-0.3" in orders
     good = Reproduction(
         "t", "some paper", ("Table 1",), "paper", (ReproducedPart("p", (0.0,), rows[1:]),), ()

@@ -23,7 +23,7 @@ from .paper.paper_table import PaperTable
 from .paper.run_table import run_table
 from .paper.seed_group import SeedGroup
 from .reproduction.figures import FIGURES, Evidence
-from .reproduction.files import print_reproduction, write_reproduction
+from .reproduction.files import print_reproduction, rows_written, write_reproduction
 from .reproduction.orders import Order, Verdict
 from .reproduction.reproduction import ReproducedPart, Reproduction
 from .reproduction.reproduction_tables import reproduction_tables
@@ -109,6 +109,7 @@ __all__ = [
     "reproduction_tables",
     "resume_command",
     "returned_by_phase",
+    "rows_written",
     "run_table",
     "sample_reduction",
     "save_figure",

@@ -22,6 +22,8 @@ from smoothcert.workflows.reproducing import certifying, classifiers, reproduce,
 from smoothcert.workflows.reproducing.library import load_table
 from smoothcert.workflows.reproducing.plan import make_plan
 from smoothcert.workflows.reproducing.table_file import Images
+from smoothcert.workflows.reproducing.table_rules import BUDGETS
+from tiny_table import TINY
 
 STEPS = (
     (trainings, "train_in_process"),
@@ -104,7 +106,7 @@ def test_files_and_page_carry_the_table(whole):
     for line in (
         "Reproduced: no paper",
         "Scaled down: all networks",
-        "of ACR came out",
+        "of ACR among these rows came out",
         "figures are made up",
     ):
         assert line in lines
@@ -198,7 +200,7 @@ def test_what_was_scaled_down_is_told(whole):
         in told
     )
     assert "stability: lbd 1 instead of 2, start gaussian-0 instead of none" in told
-    assert "12 test images, every 2th from 0 on instead of 400" in told
+    assert "12 test images, every 2nd from 0 on instead of 400" in told
     assert "200 votes instead of 100,000" in told
     assert "sigma-0.5 is left out" in told
     assert "sigma-0.25 staged has 3 members instead of 5" in told
@@ -287,12 +289,52 @@ def test_other_models_are_told_by_what_they_are(whole, tiny, here, tmp_path):
 
 def test_rows_and_budgets_that_there_are_not_are_refused(tiny, tmp_path):
     with pytest.raises(
-        InvalidArgumentError, match=r"has no row 'gauss' in sigma-0\.25; known: gaussian, stability"
+        InvalidArgumentError,
+        match=r"has no row 'gauss' in sigma-0\.25, which budget minutes makes; known: gaussian, stability",
     ):
         make(tiny, tmp_path / "out", only=["gauss"])
     with pytest.raises(InvalidArgumentError, match="budget must be one of minutes, hours, paper, got 'days'"):
         make(tiny, tmp_path / "out", budget="days")
     assert not (tmp_path / "out").exists()
+
+
+def test_a_row_made_by_itself_leaves_the_others_in_the_table(whole, tiny, tmp_path):
+    models = whole["out"] / "models"
+    made = make(tiny, tmp_path / "out", models=models, only=["gaussian"])
+    told = "; ".join(made.scaled_down)
+    assert "sigma-0.25: stability, soft, hard, fitted, envelope, staged, rounded-group not made yet" in told
+    assert made.lines[2].startswith("No two rows")
+    (tmp_path / "out" / "certificates" / "sigma-0.25" / "gaussian.json").unlink()
+    shutil.rmtree(tmp_path / "out" / "runs" / "sigma-0.25" / "gaussian")
+    said = []
+    make(tiny, tmp_path / "out", models=models, only=["stability"], say=said.append)
+    assert not [
+        line for line in said if "gaussian: " in line
+    ]  # its certificates are gone, and it was not asked for
+    again = make(tiny, tmp_path / "out", models=models, only=["sigma-0.25/gaussian"])
+    assert [row.name for row in again.parts[0].rows] == ["gaussian", "stability"]
+    assert len(again.parts[0].orders) == 1
+    (tmp_path / "out" / "table.json").write_text("[]")
+    with pytest.raises(
+        InvalidArgumentError, match=r"table\.json is not the table that was written there; remove it"
+    ):
+        make(tiny, tmp_path / "out", models=models, only=["gaussian"])
+
+
+def test_budgets_that_the_file_does_not_name_are_not_made_up(tmp_path):
+    table = yaml.safe_load(TINY)
+    for left, known in (({"hours": table["budgets"]["hours"]}, ["hours", "paper"]), ({}, list(BUDGETS))):
+        (tmp_path / "mine.yaml").write_text(yaml.safe_dump(table | {"budgets": left}))
+        mine = load_table(str(tmp_path / "mine.yaml"))
+        for budget in BUDGETS:
+            if budget in known:
+                assert make_plan(mine, budget).budget_name == budget
+            else:
+                with pytest.raises(
+                    InvalidArgumentError, match="nothing of budget minutes; give one of hours, paper"
+                ):
+                    make_plan(mine, budget)
+    assert make_plan(mine, "minutes").budget.votes == 100_000
 
 
 def test_rows_are_kept_without_their_votes_and_not_certified_again(whole, tiny, tmp_path, monkeypatch):
@@ -337,7 +379,16 @@ FORGERIES = {
     "classes": lambda content, row: content["manifest"].__setitem__("class_names", ["x"] * 10),
     "precision": lambda content, row: content["manifest"].__setitem__("precision", "bfloat16"),
     "fewer images": lambda content, row: content["images"].pop(),
+    "far with its probability": lambda content, row: row.__setitem__(slice(4, 6), [1.2, 0.9999999]),
+    "passes": lambda content, row: row.__setitem__(7, row[7] + 1),
+    "class": lambda content, row: row.__setitem__(slice(1, 4), [row[1], row[2], (row[3] + 1) % 10]),
+    "no bound": lambda content, row: _counts(content, row).pop(),
+    "twice": lambda content, row: _counts(content, row).append(_counts(content, row)[-1]),
 }
+
+
+def _counts(content, row):
+    return next(counts for own, counts in content["images"] if own is row)
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
@@ -350,6 +401,31 @@ def test_kept_certificates_that_were_changed_are_refused(kept, tiny, forgery, ro
     file.write_text(json.dumps(content))
     with pytest.raises(SmoothcertError, match=rf"{row}\.json"):
         make(tiny, kept, only=[row])
+
+
+@pytest.mark.parametrize("forgery", ["largest", "abandoned"])
+def test_a_grid_proves_no_more_than_its_counts(tiny, tmp_path, forgery):
+    """The radius of the table's largest, and an image that was given up; counts stay as they are."""
+    table = yaml.safe_load(Path(tiny).read_text())
+    table["budgets"]["minutes"] |= {"grid": True, "votes": 300}
+    Path(tiny).write_text(yaml.safe_dump(table))
+    made = make(tiny, tmp_path / "out", only=["gaussian"])
+    shutil.rmtree(tmp_path / "out" / "runs")
+    assert (
+        make(tiny, tmp_path / "out", only=["gaussian"]).to_json() == made.to_json()
+    )  # honest ones are taken
+    file = tmp_path / "out" / "certificates" / "sigma-0.25" / "gaussian.json"
+    content = json.loads(file.read_text())
+    rows = [row for row, _ in content["images"]]
+    if forgery == "largest":
+        row = next(row for row in rows if row[2] == "CERTIFIED" and row[4] == 0.25)
+        row[4:6] = [0.5, 0.9772498680518208]
+    else:
+        row = next(row for row in rows if row[3] is None)
+        row[2:6] = ["CERTIFIED", row[1], 0.25, 0.8413447460685429]
+    file.write_text(json.dumps(content))
+    with pytest.raises(SmoothcertError, match=r"gaussian\.json was changed after it was written"):
+        make(tiny, tmp_path / "out", only=["gaussian"])
 
 
 def test_a_run_replaces_what_was_kept(whole, tiny, tmp_path):
@@ -443,7 +519,7 @@ def test_what_is_left_in_int8_is_held_to_the_table(tiny, here, tmp_path):
     table["budgets"]["minutes"]["training"]["epochs"] += 1
     Path(tiny).write_text(yaml.safe_dump(table))
     with pytest.raises(
-        CheckpointError, match=r"gaussian-0-int8 already holds a model trained with another epochs"
+        CheckpointError, match=r"gaussian-0-int8 already holds a model of another training \(epochs"
     ):
         make(tiny, out, only=["gaussian"])
     with pytest.raises(InvalidArgumentError, match="not in int8 with weights of seven bits"):
@@ -475,4 +551,4 @@ def test_the_table_of_the_page_can_be_made(tmp_path):
     plan = make_plan(load_table(str(tmp_path / "mine.yaml")), "minutes")
     assert [row.name for row in plan.rows] == ["gaussian", "consistency", "three"]
     assert {one.network: one.config.epochs for one in plan.trainings} == {"gaussian": 5, "consistency": 8}
-    assert make_plan(plan.table, "hours").budget.votes == 100_000
+    assert make_plan(plan.table, "paper").budget.votes == 100_000

@@ -36,7 +36,8 @@ def reproduce(
         ),
     ] = None,
     only: Annotated[
-        str | None, typer.Option("--only", help="Rows to make, separated by commas: gaussian,consistency.")
+        str | None,
+        typer.Option("--only", help="Rows to make beside those the table has already: gaussian,consistency."),
     ] = None,
     seed: Annotated[str, typer.Option("--seed", help="Of the noise of hold-outs and certifications.")] = "0",
     workers: opt.Workers = None,

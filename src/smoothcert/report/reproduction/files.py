@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from smoothcert.atomic import write_atomically
+from smoothcert.errors import InvalidArgumentError
+from smoothcert.reading import read_text
 from smoothcert.report.figures.style import save_figure
 from smoothcert.report.paper.paper_table import PaperTable
 from smoothcert.report.paper.text_tables import csv_table, markdown_tables, markdown_text
@@ -15,6 +17,8 @@ from smoothcert.report.reproduction.reproduction_figure import reproduction_figu
 from smoothcert.report.reproduction.reproduction_tables import reproduction_tables
 from smoothcert.report.tables.blocks import Table, make_table
 from smoothcert.report.tables.terminal import print_tables, say
+
+_JSON = "table.json"
 
 
 def write_reproduction(found: Reproduction, out: Path) -> None:
@@ -29,11 +33,31 @@ def write_reproduction(found: Reproduction, out: Path) -> None:
     write_atomically(out / "table.md", lines + markdown_tables(tables))
     joined = replace(tables[0], records=tuple(record for table in tables for record in table.records))
     write_atomically(out / "table.csv", csv_table(joined))
-    write_atomically(out / "table.json", json.dumps(found.to_json(), indent=2) + "\n")
+    write_atomically(out / _JSON, json.dumps(found.to_json(), indent=2) + "\n")
     for part in found.parts:
         figure = reproduction_figure(part)
         if figure is not None:
             save_figure(figure, out / f"{part.name}.svg")
+
+
+def rows_written(out: Path, budget: str) -> set[str]:
+    """Return the rows, as PART/ROW, of the table that a folder has; none where it has none of that budget.
+
+    Args:
+        out: folder that `write_reproduction` wrote to.
+        budget: of the table.
+    """
+    path = out / _JSON
+    if not path.exists():
+        return set()
+    try:
+        told = json.loads(read_text(path, InvalidArgumentError))
+        rows = {f"{part['name']}/{row['name']}" for part in told["parts"] for row in part["rows"]}
+        return rows if told["budget"] == budget else set()
+    except (ValueError, TypeError, KeyError) as error:
+        raise InvalidArgumentError(
+            f"{path} is not the table that was written there; remove it, and the table is made again"
+        ) from error
 
 
 def print_reproduction(found: Reproduction) -> None:

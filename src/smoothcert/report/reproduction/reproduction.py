@@ -84,11 +84,9 @@ class Reproduction:
     @property
     def lines(self) -> tuple[str, ...]:
         """What was reproduced, what was scaled down, and which orders came out, a sentence each."""
-        rows = sum(len(part.rows) for part in self.parts)
+        rows = amount(sum(len(part.rows) for part in self.parts), "row")
         places = ", ".join(part.name for part in self.parts)
-        first = (
-            f"Reproduced: {self.paper}, {listed(self.tables)}: {rows} rows ({places}), budget {self.budget}."
-        )
+        first = f"Reproduced: {self.paper}, {listed(self.tables)}: {rows} ({places}), budget {self.budget}."
         scaled = "; ".join(self.scaled_down)
         down = f"Scaled down: {scaled}." if scaled else "Nothing was scaled down from the paper's settings."
         return first, down, self.orders_line
@@ -106,7 +104,7 @@ class Reproduction:
             if came
             else ""
         )
-        text = f"{came} of {amount(len(pairs), 'published order')} of ACR came out{clear}"
+        text = f"{came} of {amount(len(pairs), 'published order')} of ACR among these rows came out{clear}"
         if came == len(pairs):
             return f"{text}."
         wrong, still_open = count[Verdict.CONTRADICTED], count[Verdict.OPEN]

@@ -78,6 +78,31 @@ class Replay:
             yield f"there are votes of {phase!r}, but it was decided in {last[0]!r} before"
         yield from self._other_verdict(image, tallies, verdict, samples)
 
+    def differences_from_counts(self, image: StoredImage, tallies: Sequence[Tally]) -> Iterator[str]:
+        """Yield what differs between a certificate and the one that its counts at deciding looks give.
+
+        For runs without their votes: counts are believed. Looks between them are taken to have decided nothing, on
+        which no certificate rests.
+
+        Args:
+            image: its rows, of the right kinds.
+            tallies: its counts.
+        """
+        decision, last, number, is_over = self.plan.start(), ("", 0), -1, False
+        for tally in tallies:
+            look = tally.phase, tally.counts.drawn
+            if look == last:  # which proved several radii
+                continue
+            place = self.look_number.get(look)
+            if place is None or place <= number or is_over:
+                yield f"the procedure does not look at {look[1]:,} votes of {look[0]!r} there"
+                return
+            last, number, is_over = look, place, decision.absorb(place, tally.counts)
+        if not is_over:
+            yield "its counts end before anything is decided"
+            return
+        yield from self._other_verdict(image, tallies, decision.verdict(), self._samples(*last))
+
     def unanswered(self, log: Log) -> int:
         """Return how many votes went to no class."""
         return sum(int((cast == no_class(self.num_classes)).sum()) for cast in log.values())

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from smoothcert.amounts import amount
 from smoothcert.certificates import Procedure, SmoothedClassifier, load_classifier
 from smoothcert.data import Dataset
 from smoothcert.ensembles import Panel
@@ -77,7 +78,9 @@ class Certifier:
         kept = self._kept(job, classifier)
         if kept is not None:
             return Summary.of_run(kept, job.name)
-        self.say(f"{self.part} {job.name}: certifying {len(self.indices)} images")
+        begun = (self.places.run(self.part, job.name) / FILE_NAME).exists()
+        does = "what is left of" if begun else "certifying"
+        self.say(f"{self.part} {job.name}: {does} {amount(len(self.indices), 'image')}")
         run = certify(
             classifier,
             self.test,
@@ -96,7 +99,8 @@ class Certifier:
     def _together(self, group: Sequence[Job]) -> dict[str, Summary]:
         """Certify ensembles, the first of which has the members of all others, and members from the same passes."""
         names = [job.name for job in group]
-        self.say(f"{self.part} {', '.join(names)}: certifying {len(self.indices)} images in the same passes")
+        count = amount(len(self.indices), "image")
+        self.say(f"{self.part} {', '.join(names)}: certifying {count} in the same passes")
         ensembles = [job for job in group if _is_ensemble(job)]
         loaded = [load_model(job.folder) for job in ensembles]
         card = loaded[0][1]
@@ -138,7 +142,8 @@ class Certifier:
             return None
         terms: dict[str, Any] = {"procedure": job.procedure, "alpha": _ALPHA, "seed": self.seed}
         kept = read_kept(file, classifier, self.test, list(self.indices), **terms)
-        kept.places = {"model": job.folder}
+        data_dir = self.test.data_dir
+        kept.places = {"model": job.folder, **({} if data_dir is None else {"data_dir": data_dir})}
         self.say(f"{self.part} {job.name}: certified before, {file}")
         return kept
 

@@ -13,6 +13,7 @@ from smoothcert.networks import precision_of
 from smoothcert.sampling import CHUNK_VOTES
 from smoothcert.store import FORMAT, PortableRun, Run, check_same, plain, read_portable
 from smoothcert.workflows.auditing.independent import contradictions
+from smoothcert.workflows.auditing.replay import Replay
 from smoothcert.workflows.auditing.stored import StoredImage
 
 _OF_THE_MACHINE = frozenset({"engine", "versions", "packages", "source"})
@@ -85,16 +86,12 @@ def _faults(
     found: PortableRun, classifier: SmoothedClassifier, test: Dataset, procedure: Procedure, alpha: float
 ) -> Iterator[str]:
     noise, about = classifier.noise.for_shape(test.input_shape), found.run.manifest["procedure"]
-    phases = procedure.plan(noise, alpha).phases
-    looks, most = {one.name: set(one.looks) for one in phases}, sum(one.votes for one in phases)
+    replay = Replay(procedure.plan(noise, alpha), classifier.num_classes)
     for row, counts in found.images:
-        where = f"image {row.idx}"
+        where, image = f"image {row.idx}", StoredImage(row, tuple(counts), (), None)
         if row.label != int(test.labels[row.idx]):
             yield f"{where}: its label is {int(test.labels[row.idx])}"
-        if any(one.drawn not in looks.get(one.phase, ()) for one in counts):
-            yield f"{where}: its counts are of looks that the procedure does not have"
-        last = {one.phase: one.drawn for one in counts}
-        if not sum(last.values()) <= row.samples <= most:  # stages that decided nothing have no counts
-            yield f"{where}: {row.samples} votes are not what its counts, or the procedure, have"
-        tallies = StoredImage(row, tuple(counts), (), None).tallies(classifier.num_classes)
-        yield from (f"{where}: {fault}" for fault in contradictions(noise, about, alpha, row, tallies))
+        tallies = image.tallies(classifier.num_classes)
+        faults = [*replay.differences_from_counts(image, tallies)]
+        faults += contradictions(noise, about, alpha, row, tallies)  # by second formulas
+        yield from (f"{where}: {fault}" for fault in faults)

@@ -8,6 +8,7 @@ from pathlib import Path
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.folders import CARD_FILE, read_card
 from smoothcert.noise import noise_from
+from smoothcert.store import FILE_NAME
 from smoothcert.workflows.reproducing.plan import Training
 
 
@@ -65,6 +66,10 @@ class ModelPlaces:
     def kept(self, part: str, name: str) -> Path:
         """Return the file that keeps a run without its votes."""
         return self.out / "certificates" / part / f"{name}.json"
+
+    def is_certified(self, part: str, name: str) -> bool:
+        """Tell whether there are certificates of a row, finished or begun."""
+        return self.kept(part, name).exists() or (self.run(part, name) / FILE_NAME).exists()
 
 
 def _in_int8(name: str) -> str:

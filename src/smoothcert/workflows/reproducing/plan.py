@@ -10,6 +10,7 @@ from smoothcert.certificates import PROCEDURES, FixedSample, Procedure, Sequenti
 from smoothcert.data import Dataset
 from smoothcert.errors import InvalidArgumentError
 from smoothcert.networks import INT8
+from smoothcert.options import listed
 from smoothcert.training import TrainConfig
 from smoothcert.visible import brief
 from smoothcert.workflows.reproducing.table_file import Budget, Part, Row, TableFile
@@ -131,7 +132,7 @@ def make_plan(
     given = _budget(table, budget)
     chosen = given.parts or tuple(table.parts)
     left_out = [f"{name} is left out" for name in table.parts if name not in chosen]
-    _refuse_unknown(only, table, chosen)
+    _refuse_unknown(only, table, budget, chosen)
     rows: list[PlannedRow] = []
     for name in chosen:
         rows += _rows_of(name, table.parts[name], given, only, left_out)
@@ -143,9 +144,13 @@ def make_plan(
 
 
 def _budget(table: TableFile, name: str) -> Budget:
+    if name not in BUDGETS:
+        raise InvalidArgumentError(f"budget must be one of {', '.join(BUDGETS)}, got {brief(name)}")
     found = {str(known): budget for known, budget in table.budgets.items()}
     if name not in found:
-        raise InvalidArgumentError(f"budget must be one of {', '.join(BUDGETS)}, got {brief(name)}")
+        raise InvalidArgumentError(
+            f"table {table.name!r} says nothing of budget {name}; give one of {', '.join(found)}"
+        )
     return found[name]
 
 
@@ -154,12 +159,14 @@ def _rows_of(
 ) -> list[PlannedRow]:
     """Return the rows of one part; those that a smaller ensemble makes equal to another are left out."""
     rows: list[PlannedRow] = []
+    others = []
     for label, published in part.rows.items():
         full = published.model_copy(update={"precision": INT8}) if label in budget.int8 else published
-        if only and label not in only and f"{name}/{label}" not in only:
-            continue
         if label in budget.leave_out:
             left_out.append(f"{name} {label} is left out")
+            continue
+        if only and label not in only and f"{name}/{label}" not in only:
+            others.append(label)
             continue
         row = _smaller(full, budget.most_members)
         same = next((one.name for one in rows if one.row.classifier == row.classifier), None)
@@ -173,6 +180,8 @@ def _rows_of(
             continue
         if same is None or row is full:
             rows.append(PlannedRow(name, label, row, _member_names(row)))
+    if others:
+        left_out.append(f"{name}: {listed(others)} not made yet")
     return rows
 
 
@@ -225,13 +234,13 @@ def _trainings(
     )
 
 
-def _refuse_unknown(only: Collection[str], table: TableFile, parts: Collection[str]) -> None:
+def _refuse_unknown(only: Collection[str], table: TableFile, budget: str, parts: Collection[str]) -> None:
+    """Refuse rows that there are not, in those parts that the budget makes."""
     known = [row for name in parts for row in table.parts[name].rows]
+    places = {f"{part}/{row}" for part in parts for row in table.parts[part].rows}
     for name in only:
-        if name not in known and name not in {
-            f"{part}/{row}" for part in parts for row in table.parts[part].rows
-        }:
+        if name not in known and name not in places:
             raise InvalidArgumentError(
-                f"table {table.name!r} has no row {brief(name)} in {', '.join(parts)}; known: "
-                f"{', '.join(dict.fromkeys(known))}"
+                f"table {table.name!r} has no row {brief(name)} in {', '.join(parts)}, which budget {budget} makes; "
+                f"known: {', '.join(dict.fromkeys(known))}"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from smoothcert.folders import read_card
 from smoothcert.report import (
     Reproduction,
     reproduction_tables,
+    rows_written,
     write_report,
     write_reproduction,
 )
@@ -50,16 +51,19 @@ def reproduce(
         budget: "minutes", "hours" or "paper".
         data_dir: folder of the data set's files, if it is not embedded.
         models: folder of networks that were trained before, by their names in the table; others are trained.
-        only: rows to make, by name or as PART/ROW; all by default.
+        only: rows to make, by name or as PART/ROW, beside those that the table in `out` has already; all by default.
         seed: of the noise of hold-outs and certifications; fixed, so that one table can be compared with another.
         workers: trainings at once, and threads that certify; one per core by default.
         say: told in one line what is being done.
     """
     found, home = load_table(table), Path(out)
-    plan = make_plan(found, budget, only=only, data_dir=None if data_dir is None else str(data_dir))
+    places = ModelPlaces(home, None if models is None else Path(models))
+    place = None if data_dir is None else str(data_dir)
+    plan = make_plan(found, budget, only=only, data_dir=place)
+    if only:  # a row that is made by itself does not take the others out of the table
+        plan = make_plan(found, budget, only={*only, *_made_before(found, budget, places)}, data_dir=place)
     test = load_dataset(found.dataset, "test", data_dir)  # before hours of training for it
     load_dataset(found.dataset, "train", data_dir)
-    places = ModelPlaces(home, None if models is None else Path(models))
     train_all(plan.trainings, places, at_once=workers or usable_cores(), say=say)
     try:
         parts = tuple(
@@ -82,6 +86,15 @@ def reproduce(
     write_reproduction(made, home)
     _write_page(made, plan, home)
     return made
+
+
+def _made_before(table: TableFile, budget: str, places: ModelPlaces) -> Iterator[str]:
+    """Yield the rows, as PART/ROW, that the table of the folder has and whose certificates are still there."""
+    stood = rows_written(places.out, budget)
+    for planned in make_plan(table, budget).rows:
+        name = f"{planned.part}/{planned.name}"
+        if name in stood and (planned.row.envelope or places.is_certified(planned.part, planned.name)):
+            yield name
 
 
 def _used(plan: Plan, places: ModelPlaces) -> Mapping[tuple[str, str], Mapping[str, Any]]:
@@ -114,12 +127,10 @@ def _deviations(table: TableFile, plan: Plan) -> list[str]:
 def _write_page(made: Reproduction, plan: Plan, home: Path) -> None:
     """Write the page of all runs, the table on top."""
     several = len(made.parts) > 1
-    runs = {
-        f"{part.name} {row.name}" if several else row.name: row.summary
-        for part in made.parts
-        for row in part.rows
-        if not row.is_envelope
-    }
+    rows = [(part, row) for part in made.parts for row in part.rows if not row.is_envelope]
+    best = max((row for _, row in rows), key=lambda row: row.acr)
+    rows.sort(key=lambda pair: pair[1] is best)  # the headline is about the last
+    runs = {f"{part.name} {row.name}" if several else row.name: row.summary for part, row in rows}
     write_report(
         runs,
         home / "page.html",

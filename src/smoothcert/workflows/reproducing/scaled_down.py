@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from smoothcert.amounts import ordinal
 from smoothcert.options import listed
 from smoothcert.training import TrainConfig, hyper_parameters
 from smoothcert.workflows.reproducing.plan import Plan, Training
@@ -102,7 +103,7 @@ def _certification(plan: Plan, images: int) -> Iterator[str]:
         yield f"{listed(rounded)}: certified in int8 instead of float32"
     count, full = len(own.images.indices(images)), len(paper.images.indices(images))
     if own.images != paper.images:
-        step = f", every {own.images.every}th" if own.images.every > 1 else ""
+        step = f", every {ordinal(own.images.every)}" if own.images.every > 1 else ""
         yield f"{count:,} test images{step} from {own.images.start} on instead of {full:,}"
     if own.grid:
         yield (

@@ -248,7 +248,7 @@ class TableFile(BaseModel):
         deviation: what differs from the paper whatever the budget; "none" where nothing does.
         networks: by name.
         parts: by name.
-        budgets: by name; one that is left out makes everything as in the paper.
+        budgets: by name; "paper" makes everything as in the paper, and so do all where none is told.
     """
 
     model_config = _RECORD
@@ -264,8 +264,10 @@ class TableFile(BaseModel):
 
     @field_validator("budgets")
     @classmethod
-    def _all_budgets(cls, given: dict[BudgetName, Budget]) -> dict[BudgetName, Budget]:
-        return {name: given.get(name, Budget()) for name in get_args(BudgetName)}
+    def _with_the_paper(cls, given: dict[BudgetName, Budget]) -> dict[BudgetName, Budget]:
+        named: tuple[BudgetName, ...] = get_args(BudgetName)
+        wanted = [name for name in named if name in given or name == "paper" or not given]
+        return {name: given.get(name, Budget()) for name in wanted}
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
