@@ -38,7 +38,9 @@ class EarlyExitEngine(Engine):
         self._parts = {part: kind(part, num_classes, seen) for part, seen in parts}
         self._rows = {part: rows_in_cache(seen) for part, seen in parts}
         first = next(iter(self._parts.values()))
-        self.registered_name = kind.registered_name  # type: ignore[misc]  # as every instance of `kind` has it
+        # As every instance of `kind` has them.
+        self.registered_name = kind.registered_name  # type: ignore[misc]
+        self.package = kind.package  # type: ignore[misc]
         super().__init__(model, num_classes, example, first.device)
         self.as_is = all(part.as_is for part in self._parts.values())
         # The exit itself is not in any part, and may be another package's code.
