@@ -53,6 +53,7 @@ def plain_votes(one, k=2):
 def test_votes_and_evaluations_equal_a_slow_reference(name, batch_size):
     engine = build_engine(name, consensus(), 10, IMAGE)
     assert engine.engine_name == name
+    assert engine.package == {"torch": None, "onnx": "onnxruntime"}[name]  # for manifests
     sampler = Sampler(engine, NOISE, seed=SEED, batch_size=batch_size)
     chunks = [Chunk(IMAGE * (i % 2), i, "estimate", i, CHUNK_VOTES - 30 * i) for i in range(3)]
     drawn = sampler.draw(chunks)

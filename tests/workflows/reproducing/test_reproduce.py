@@ -526,6 +526,29 @@ def test_what_is_left_in_int8_is_held_to_the_table(tiny, here, tmp_path):
         make(tiny, tmp_path / "other", only=["gaussian"], models=tmp_path / "eight")
 
 
+def test_given_networks_are_as_many_and_as_precise_as_the_row_says(whole, tiny, tmp_path):
+    trained, given = whole["out"] / "models" / "sigma-0.25", tmp_path / "given"
+    for name in ("gaussian-0", "gaussian-1"):
+        shutil.copytree(trained / "gaussian-0", given / name)
+    with pytest.raises(
+        InvalidArgumentError, match="gaussian-1 hold the same weights, and row soft wants networks of"
+    ):
+        make(tiny, tmp_path / "copies", models=given, only=["soft"])
+    shutil.rmtree(given)
+    shutil.copytree(trained / "gaussian-0-int8", given / "gaussian-0")
+    with pytest.raises(InvalidArgumentError, match="gaussian-0 is below float32, and row gaussian is about"):
+        make(tiny, tmp_path / "rounded", models=given, only=["gaussian"])
+    shutil.rmtree(given)  # another network in int8 beside the one that the row wants in int8
+    shutil.copytree(trained / "gaussian-0", given / "gaussian-0")
+    images = sc.load_dataset("digits", "train", holdout=0)
+    quantize(
+        trained / "gaussian-1", images, given / "gaussian-0-int8", precision="int8", seven_bits=True, seed=0
+    )
+    make(tiny, tmp_path / "both", models=given, only=["rounded-group"])
+    made = sc.folders.read_card(tmp_path / "both" / "models" / "sigma-0.25" / "gaussian-0-int8")
+    assert made.quantized.original_digest == sc.folders.read_card(given / "gaussian-0").digest
+
+
 def test_a_row_brings_the_network_that_its_own_begins_with(tiny):
     plan = make_plan(load_table(tiny), "minutes", only=["stability"])
     assert {one.name: one.start for one in plan.trainings} == {

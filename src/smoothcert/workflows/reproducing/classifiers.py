@@ -141,9 +141,27 @@ def member_folders(
     """
     trainings = {one.name: one for one in plan.trainings if one.part == planned.part}
     folders = [places.of(trainings[name]) for name in planned.members]
+    _refuse_twins(planned, folders)
     if planned.row.precision is None:
+        rounded = next((folder for folder in folders if read_card(folder).quantized is not None), None)
+        if rounded is not None:
+            raise InvalidArgumentError(
+                f"{rounded} is below float32, and row {planned.name} is about the network in float32; give that one"
+            )
         return folders
     return [_quantized(plan, folder, places.quantized(planned.part, folder), seed, say) for folder in folders]
+
+
+def _refuse_twins(planned: PlannedRow, folders: list[Path]) -> None:
+    """Refuse the same network for two members: copies among given models, where the table has separate trainings."""
+    seen: dict[str, Path] = {}
+    for folder in folders:
+        first = seen.setdefault(read_card(folder).digest, folder)
+        if first != folder:
+            raise InvalidArgumentError(
+                f"{first} and {folder} hold the same weights, and row {planned.name} wants networks of separate "
+                "trainings; give others, or train them"
+            )
 
 
 def _range_images(plan: Plan, folder: Path, say: Callable[[str], None]) -> Dataset:

@@ -43,8 +43,8 @@ class ModelPlaces:
         if self.given is None:
             return None
         names = [training.name, *([training.network] if training.number == 0 else [])]
-        if training.is_int8_alone:
-            names = [*map(_in_int8, names), *names]
+        if training.is_int8_alone:  # behind those in float32, from which they may not be
+            names = [*names, *map(_in_int8, names)]
         places = [self.given / part / name for part in (training.part, "") for name in names]
         found = next((place for place in places if (place / CARD_FILE).exists()), None)
         if found is not None:
