@@ -154,7 +154,10 @@ def test_a_grid_is_certified_at_the_radii_of_the_table(whole, tiny, tmp_path):
         found = row.summary.results
         assert row.summary.asked == radii
         assert set(found.radius[found.correct]) <= set(radii)
-        shares = [float((found.correct & (found.radius >= radius)).mean()) for radius in radii]
+        each = [one.results for one in row.runs]  # of an envelope the best at each radius
+        shares = [
+            max(float((one.correct & (one.radius >= radius)).mean()) for one in each) for radius in radii
+        ]
         assert row.acr == pytest.approx(0.25 * shares[1] + 0.25 * shares[2])
     assert part.rows[-1].summary.asked == (0.25,)  # stages stay what they are
     shared = next(line for line in told if "same passes" in line)

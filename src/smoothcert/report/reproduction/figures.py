@@ -99,7 +99,7 @@ FIGURES: dict[str, Figure] = {
     "time_reduction": Figure(
         "TimeRF",
         "TimeRF: seconds of CERTIFY with 100 + 100,000 votes on the whole ensemble over those of the row, reckoned "
-        "from its seconds per vote where it had fewer.",
+        "from its seconds per vote where it had fewer, each as measured when it was certified.",
         _time_reduction,
         is_timed=True,
     ),
@@ -109,11 +109,15 @@ FIGURES: dict[str, Figure] = {
     **{f"returned_{stage}": _returned(stage) for stage in (1, 2, 3, 4)},
     "evaluations": Figure("evals/image", "evals/image: forward passes per image.", _evaluations, 0),
     "gflops": Figure("GFLOPs", "GFLOPs: 10^9 multiply-adds of a pass.", _operations, 3),
-    "epoch_seconds": Figure("s/epoch", "s/epoch: training, of all members, on this machine.", _epoch, 1),
-    "training_hours": Figure("train h", "train h: training, of all members, on this machine.", _hours, 2),
+    "epoch_seconds": Figure(
+        "s/epoch", "s/epoch: training, of all members, on the machine that trained.", _epoch, 1
+    ),
+    "training_hours": Figure(
+        "train h", "train h: training, of all members, on the machine that trained.", _hours, 2
+    ),
     "seconds_per_image": Figure(
         "cert. s/image",
-        "cert. s/image: worker seconds per certified image, on this machine and with the own votes.",
+        "cert. s/image: worker seconds per certified image, on the machine that certified and with the own votes.",
         lambda evidence: _seconds(evidence.run),
         3,
         is_timed=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
@@ -34,7 +35,7 @@ class Order:
     Args:
         better: the row of the larger published ACR.
         worse: the other.
-        published: by how much, in the paper.
+        published: by how much, in the paper; on a grid, by the published accuracies at its radii.
         own: the same difference in the own figures; negative where the order is the other way round.
         interval: approximate 95% interval of it, over the images, paired; None where there is none.
     """
@@ -66,10 +67,10 @@ def published_orders(rows: Sequence[ReproducedRow]) -> tuple[Order, ...]:
     Args:
         rows: of one part of a table, certified on the same images with the same noise.
     """
-    told = [(row, row.published.acr) for row in rows if row.published.acr is not None]
+    told = [(row, row.published_acr) for row in rows if row.published_acr is not None]
     found = []
     for (one, first), (other, second) in combinations(told, 2):
-        if first == second:
+        if math.isclose(first, second):  # equal accuracies may add up to other last bits
             continue
         better, worse = (one, other) if first > second else (other, one)
         found.append(_order(better, worse, abs(first - second)))
@@ -77,7 +78,9 @@ def published_orders(rows: Sequence[ReproducedRow]) -> tuple[Order, ...]:
 
 
 def _order(better: ReproducedRow, worse: ReproducedRow, published: float) -> Order:
-    compared = compare_summaries(
-        worse.summary, better.summary, radii=[0.0], confidence=CONFIDENCE, common=False
-    )
-    return Order(better.name, worse.name, published, better.acr - worse.acr, compared.acr_interval)
+    interval = None
+    if not (better.is_envelope or worse.is_envelope):  # whose members were chosen by these images
+        interval = compare_summaries(
+            worse.summary, better.summary, radii=[0.0], confidence=CONFIDENCE, common=False
+        ).acr_interval
+    return Order(better.name, worse.name, published, better.acr - worse.acr, interval)

@@ -45,12 +45,11 @@ def _lines(row: ReproducedRow, part: ReproducedPart, figures: Sequence[str]) -> 
     yield [row.label, "published", *_published_cells(row.published, row, part, figures)]
     if row.published.on_these_images is not None:
         yield ["", "these images", *_published_cells(row.published.on_these_images, row, part, figures)]
-    has_radius = row.summary.asked is None or row.is_on_grid  # else an ACR would be of one radius
-    own = floor_digits(row.acr, _DIGITS) if has_radius else _NONE
+    own = floor_digits(row.acr, _DIGITS) if row.has_acr else _NONE
     last = [_figure(name, row.figures.get(name)) for name in figures]
     yield ["", "own", own, *share_cells(row.read(grid)), *last]
     if not row.is_envelope:
-        ends = row.acr_interval if has_radius else None
+        ends = row.acr_interval if row.has_acr else None
         acr = "" if ends is None else f"{floor_digits(ends[0], _DIGITS)}–{ceil_digits(ends[1], _DIGITS)}"
         shares = row.accuracy_interval(grid)
         cells = ["" if one is None else f"{percent(one[0])}–{percent_up(one[1])}" for one in shares]
@@ -112,7 +111,10 @@ def _notes(part: ReproducedPart, figures: Sequence[str]) -> Iterator[str]:
         told = ", ".join(f"{row.label} {_spread(row)}" for row in seeds)
         yield f"Published ACR over seeds, mean ± standard deviation: {told}."
     if any(row.is_envelope for row in part.rows):
-        yield "An upper envelope takes the best member at each radius, which nobody could choose beforehand."
+        yield (
+            "An upper envelope takes the best member at each radius, which nobody could choose beforehand; its ACR is "
+            "that of this curve on a grid of radii, and of its best member elsewhere."
+        )
     yield from (FIGURES[name].says for name in figures)
     yield ACR_CAVEAT
 
@@ -135,7 +137,7 @@ def _records(part: ReproducedPart, figures: Sequence[str]) -> Iterator[dict[str,
             "images": own["images"],
         }
         record |= {
-            "published_acr": published["acr"],
+            "published_acr": row.published_acr,
             "own_acr": own["acr"],
             "own_acr_low": low,
             "own_acr_high": high,

@@ -42,8 +42,7 @@ class Published:
         """
         if not set(radii) <= set(self.accuracy):
             return None
-        steps = zip(radii, (0.0, *radii), strict=False)
-        return sum((radius - before) * self.accuracy[radius] for radius, before in steps)
+        return _mean_largest(radii, [self.accuracy[radius] for radius in radii])
 
 
 @dataclass(frozen=True)
@@ -70,13 +69,28 @@ class ReproducedRow:
 
     @property
     def summary(self) -> Summary:
-        """Its certificates; of an envelope those of the run with the largest ACR, which is the envelope's."""
+        """Its certificates; of an envelope those of the run with the largest ACR."""
         return max(self.runs, key=lambda one: one.acr)
 
     @property
     def acr(self) -> float:
-        """Own average certified radius."""
+        """Own average certified radius; of an envelope that of its curve on a grid, and else of its best run."""
+        if self.is_envelope and self.is_on_grid:
+            radii = self.summary.asked or ()
+            return _mean_largest(radii, self.read(np.asarray(radii)).shares.tolist())
         return self.summary.acr
+
+    @property
+    def has_acr(self) -> bool:
+        """Whether its ACR is one, and not the share of a single radius times that radius."""
+        return self.summary.asked is None or self.is_on_grid
+
+    @property
+    def published_acr(self) -> float | None:
+        """The published ACR in the form of the own one: on a grid, that of the published accuracies at its radii."""
+        if not self.has_acr:
+            return None
+        return self.published.acr_on(self.summary.asked or ()) if self.is_on_grid else self.published.acr
 
     @property
     def is_on_grid(self) -> bool:
@@ -124,9 +138,9 @@ class ReproducedRow:
                 "acr_on_these_images": None if log is None else log.acr,
             },
             "own": {
-                "acr": self.acr,
+                "acr": self.acr if self.has_acr else None,
                 "acr_is_on_grid": self.is_on_grid,
-                "acr_interval": self.acr_interval,
+                "acr_interval": self.acr_interval if self.has_acr else None,
                 "certified_accuracy": own,
                 "certified_accuracy_interval": ends,
                 "figures": dict(self.figures),
@@ -134,3 +148,9 @@ class ReproducedRow:
                 "is_envelope": self.is_envelope,
             },
         }
+
+
+def _mean_largest(radii: Sequence[float], shares: Sequence[float]) -> float:
+    """Return the mean, over images, of the largest of these radii that is certified, from the shares at each."""
+    steps = zip(radii, (0.0, *radii), shares, strict=False)
+    return float(sum((radius - before) * share for radius, before, share in steps))

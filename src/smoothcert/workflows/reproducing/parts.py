@@ -85,7 +85,7 @@ def _row(
         tables=row.tables or part.tables or plan.table.tables,
         published=row.published.read(radii, plan.budget.images),
         runs=own,
-        figures={name: FIGURES[name].of(evidence) for name in row.wanted},
+        figures={name: None if row.envelope else FIGURES[name].of(evidence) for name in row.wanted},
         is_envelope=row.envelope,
     )
 

@@ -127,10 +127,17 @@ def _deviations(table: TableFile, plan: Plan) -> list[str]:
 def _write_page(made: Reproduction, plan: Plan, home: Path) -> None:
     """Write the page of all runs, the table on top."""
     several = len(made.parts) > 1
-    rows = [(part, row) for part in made.parts for row in part.rows if not row.is_envelope]
-    best = max((row for _, row in rows), key=lambda row: row.acr)
+    rows = [(part, row) for part in made.parts for row in part.rows]
+    best = max((row for _, row in rows if not row.is_envelope), key=lambda row: row.acr, default=None)
     rows.sort(key=lambda pair: pair[1] is best)  # the headline is about the last
-    runs = {f"{part.name} {row.name}" if several else row.name: row.summary for part, row in rows}
+    runs = {
+        f"{part.name} {name}" if several else name: run
+        for part, row in rows
+        for name, run in (
+            [(one.name, one) for one in row.runs] if best is None else [(row.name, row.summary)]
+        )
+        if best is None or not row.is_envelope
+    }
     write_report(
         runs,
         home / "page.html",
