@@ -42,8 +42,8 @@ def test_no_path_of_a_machine_is_kept():
 
 @pytest.mark.parametrize("file", CERTIFICATES, ids=named)
 def test_certificates_are_of_a_kept_classifier(file):
-    part, row = file.parent.name, file.stem
-    models = file.parents[2] / "models" / part
+    table, _, part, *_ = file.relative_to(HOME).parts
+    row, models = file.stem, HOME / table / "models" / part
     folders = [
         models / f"{row}-0",
         models / "rows" / row,

@@ -115,6 +115,12 @@ def test_files_and_page_carry_the_table(whole):
     assert [record["row"] for record in records] == [row.name for row in made.parts[0].rows]
     assert float(records[0]["published_acr"]) == 0.2
     assert float(records[0]["own_acr"]) == made.parts[0].rows[0].acr
+    assert [records[0][name] for name in ("these_images_acr", "own_minus_baseline_low")] == ["0.19", ""]
+    interval = made.parts[0].against_baseline["stability"].acr_interval
+    assert (
+        float(records[1]["own_minus_baseline_low"]),
+        float(records[1]["own_minus_baseline_high"]),
+    ) == interval
     figure = (out / "sigma-0.25.svg").read_text()
     assert "published" in figure
     assert all(name in figure for name in ("gaussian", "fitted"))

@@ -130,6 +130,8 @@ def _records(part: ReproducedPart, figures: Sequence[str]) -> Iterator[dict[str,
         told = row.to_json(part.radii)
         published, own = told["published"], told["own"]
         low, high = own["acr_interval"] or (None, None)
+        against = part.against_baseline.get(row.name)
+        less, more = (None if against is None else against.acr_interval) or (None, None)
         record = {
             "part": part.name,
             "row": row.name,
@@ -138,9 +140,12 @@ def _records(part: ReproducedPart, figures: Sequence[str]) -> Iterator[dict[str,
         }
         record |= {
             "published_acr": row.published_acr,
+            "these_images_acr": published["acr_on_these_images"],
             "own_acr": own["acr"],
             "own_acr_low": low,
             "own_acr_high": high,
+            "own_minus_baseline_low": less,
+            "own_minus_baseline_high": more,
         }
         for radius in map(radius_key, part.radii):
             ends = own["certified_accuracy_interval"][radius] or (None, None)
