@@ -23,6 +23,7 @@ PAGES = {
     "results/mnist-methods/table.md": "results_mnist_methods.md",
     "results/fashion-mnist-methods/table.md": "results_fashion_mnist_methods.md",
     "results/cifar10-resnet20/table.md": "results_cifar10_resnet20.md",
+    "results/adaptive-resnet20/table.md": "results_adaptive_resnet20.md",
     "CONTRIBUTING.md": "contributing.md",
     "CHANGELOG.md": "changelog.md",
     "README.md": "index.md",
