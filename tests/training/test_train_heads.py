@@ -32,7 +32,7 @@ def test_a_stopped_training_of_heads_continues_and_ends_with_the_same_bits(tmp_p
     assert card.training == TrainConfig(**SHORT).model_dump(mode="json")
     assert isinstance(load_checkpoint(tmp_path / "parts" / "best")[0], MultiHead)
     assert train(SHORT, tmp_path / "parts", resume=True).digest == whole.digest
-    with pytest.raises(CheckpointError, match=r"another training \(heads, split differ\)"):
+    with pytest.raises(CheckpointError, match="trained with another heads, split"):
         train(plain, tmp_path / "parts", resume=True)
 
 

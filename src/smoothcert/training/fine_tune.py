@@ -178,7 +178,7 @@ def _finished(out: Path, config: TrainConfig, members: Sequence[Path], train_set
         differing.append("dataset digest")
     if differing:
         raise CheckpointError(
-            f"{out} already holds members of another training ({', '.join(differing)} differ); "
+            f"{out} already holds members trained with another {', '.join(differing)}; "
             "choose another folder or remove it"
         )
     forget(out)

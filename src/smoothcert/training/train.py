@@ -207,8 +207,8 @@ def finished(
         differing.append("dataset digest")
     if differing:
         raise CheckpointError(
-            f"{out} already holds a model of another training ({', '.join(differing)} differ); choose another folder, "
-            "or remove that model to train anew"
+            f"{out} already holds a model trained with another {', '.join(differing)}; "
+            f"choose another folder or remove it"
         )
     loaded = load_checkpoint(out, modules)
     forget(out)

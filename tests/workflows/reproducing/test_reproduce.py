@@ -528,7 +528,7 @@ def test_what_is_left_in_int8_is_held_to_the_table(tiny, here, tmp_path):
     table["budgets"]["minutes"]["training"]["epochs"] += 1
     Path(tiny).write_text(yaml.safe_dump(table))
     with pytest.raises(
-        CheckpointError, match=r"gaussian-0-int8 already holds a model of another training \(epochs"
+        CheckpointError, match=r"gaussian-0-int8 already holds a model trained with another epochs"
     ):
         make(tiny, out, only=["gaussian"])
     with pytest.raises(InvalidArgumentError, match="not in int8 with weights of seven bits"):
